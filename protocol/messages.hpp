@@ -1,0 +1,502 @@
+// Everything one role may say to another, as plain structs, described from the sender's side.
+//
+// Every message about an attempt is idempotent by (attempt, kind): a second copy is answered from
+// state and changes nothing (F1, F2). Large parts are shared and immutable. `messages_codec.hpp`
+// turns a message into bytes wherever the two ends are different processes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/explanation.hpp"
+#include "base/ids.hpp"
+#include "base/resources.hpp"
+#include "base/time.hpp"
+#include "protocol/address.hpp"
+#include "protocol/decision.hpp"
+#include "protocol/facts.hpp"
+#include "protocol/phases.hpp"
+#include "protocol/plan.hpp"
+#include "protocol/records.hpp"
+
+namespace tutti::protocol {
+
+// ---------------------------------------------------------------- queue → partition → gang
+
+/// queue → partition: try this gang now. Answered by `attempt_over` or `gang_progress`.
+struct try_gang {
+  gang_ptr who;
+  std::uint32_t tries = 0; ///< failed ones so far: jitter, and sequential prepare after k
+};
+
+/// partition → gang: the first message to a new pod group actor. `low_water` is the smallest try of
+/// this partition and epoch that may still be alive; all messages about the attempt carry it on.
+struct begin_attempt {
+  base::attempt_id attempt;
+  std::uint64_t low_water = 0;
+  base::partition_id partition;
+  gang_ptr who;
+  std::uint32_t tries = 0;
+};
+
+/// partition → gang: the decision log holds this unfinished decision; roll it forward as `owner`.
+struct resume_decision {
+  decision_ptr what;
+  base::epoch_no owner;
+  base::partition_id partition;
+  std::uint64_t low_water = 0;
+};
+
+enum class attempt_outcome : std::uint8_t {
+  bound,     ///< every member bound or accounted for, DONE is durable
+  refused,   ///< no placement; `why` has the numbers
+  conflict,  ///< a shard refused, a rival won, or the last look failed: try again after a short
+             ///< back-off
+  withdrawn, ///< decided, could not be covered, nothing bound: cancelled whole
+  degraded,  ///< fewer than the minimum are bound and repair failed
+  stopped    ///< the gang is gone, or its shards did not answer in time
+};
+
+/// gang → queue and → partition: this attempt has ended; the pod group actor retires after it.
+/// `members_left` are the pods of the plan that are not bound now.
+struct attempt_over {
+  base::attempt_id attempt;
+  attempt_outcome outcome = attempt_outcome::refused;
+  base::explanation why;
+  std::vector<base::pod_uid> members_left;
+  std::uint32_t bound = 0; ///< live bound members of the gang now, as the attempt knows
+};
+
+/// gang → queue: the phase of a live attempt changed (also sent once when a decision is resumed).
+struct gang_progress {
+  base::attempt_id attempt;
+  object_name name;
+  phase at = phase::planning;
+  base::reason_code reason = base::reason_code::none;
+  std::uint32_t members = 0; ///< of the plan, 0 before there is one
+  std::uint32_t bound = 0;   ///< members bound, earlier ones included
+};
+
+// ---------------------------------------------------------------- last look
+
+/// gang → queue: with all votes in hand, read the gang again (rule 3).
+struct last_look {
+  base::attempt_id attempt;
+};
+
+/// queue → gang: the facts of this moment; `now` is null if the gang is gone or not to be
+/// scheduled.
+struct last_look_answer {
+  base::attempt_id attempt;
+  gang_ptr now;
+};
+
+// ---------------------------------------------------------------- gang ↔ topology ↔ planner
+
+/// gang → topology: propose a placement. The proposed room is marked tentative for this attempt.
+struct plan_request {
+  base::attempt_id attempt;
+  gang_ptr who;
+};
+
+/// topology → gang: a placement, or why there is none (exactly one is set).
+struct plan_answer {
+  base::attempt_id attempt;
+  plan_ptr placement;
+  base::explanation why_not;
+};
+
+/// gang → topology: the attempt ended before its shards could say so; drop its marks.
+struct plan_dropped {
+  base::attempt_id attempt;
+};
+
+/// topology → queue: `grown` nodes came, grew, lost taints or freed room; gangs refused on an older
+/// view may fit now. `most_free` bounds what one node may offer, each amount on its own.
+struct view_grew {
+  std::uint64_t view_version = 0;
+  std::uint32_t grown = 0;
+  base::resources most_free;
+};
+
+// ---------------------------------------------------------------- gang ↔ shard (two-phase
+// reservation)
+
+/// gang → shard: hold this slice. Answered by `vote`, at once.
+struct prepare {
+  base::attempt_id attempt;
+  std::uint64_t low_water = 0;
+  base::partition_id coordinator;
+  slice_ptr asked;
+  bool fast = false; ///< the vote shall carry its PREPARED record instead of writing it
+};
+
+/// shard → gang. A yes is the incarnation's word, not yet the disk's. A no says why, who holds the
+/// room (if anyone) and what was free; nothing is held and nothing was written then.
+struct vote {
+  base::attempt_id attempt;
+  base::shard_id shard;
+  base::epoch_no shard_epoch;
+  base::incarnation_no incarnation;
+  bool yes = false;
+  base::explanation why_not;
+  std::vector<base::attempt_id> holders;
+};
+
+/// gang → shard: decided; journal COMMITTED, sync, then `ack`. Resent until acked.
+struct commit {
+  base::attempt_id attempt;
+  std::uint64_t low_water = 0;
+  base::partition_id coordinator;
+  slice_ptr asked;
+};
+
+/// shard → gang: the slice is durably committed and its room is held *now*; or, `refused`, it was
+/// forgotten and does not fit any more. A refusal is not final: COMMIT is resent.
+struct ack {
+  base::attempt_id attempt;
+  base::shard_id shard;
+  base::epoch_no shard_epoch;
+  bool refused = false;
+  base::explanation why;
+};
+
+/// gang → shard: undecided and given up; release everything. Not answered (presumed abort).
+struct abort_attempt {
+  base::attempt_id attempt;
+  std::uint64_t low_water = 0;
+};
+
+/// gang → shard: these committed members were cancelled durably and touched; release them (rule
+/// 7c). Answered by `released`. Resent until answered.
+struct release {
+  base::attempt_id attempt;
+  std::vector<base::pod_uid> pods;
+};
+struct released {
+  base::attempt_id attempt;
+  base::shard_id shard;
+  std::vector<base::pod_uid> pods;
+};
+
+/// gang → shard: DONE is durable; forget the attempt once its pods are seen bound or gone.
+struct finish {
+  base::attempt_id attempt;
+};
+
+/// shard → partition: what became of this attempt that I hold in doubt?
+struct inquiry {
+  base::attempt_id attempt;
+  base::shard_id shard;
+};
+
+/// partition → shard: aborted, or done. (Still undecided: no answer. Committed: COMMIT comes.)
+struct inquiry_answer {
+  base::attempt_id attempt;
+  bool done = false; ///< false: aborted
+};
+
+/// shard → gang: room you hold here is no longer there (a node shrank, vanished, or was taken by
+/// others). An undecided attempt is to be aborted.
+struct pressure {
+  base::attempt_id attempt;
+  base::shard_id shard;
+  base::node_uid node;
+};
+
+/// partition → shard: I own the partition now, under `epoch`; obey nothing older (S8).
+struct new_epoch {
+  base::partition_id partition;
+  base::epoch_no epoch;
+  std::uint64_t low_water = 0;
+};
+
+// ---------------------------------------------------------------- shard ↔ node
+
+/// shard → node: hold room for all or for none. Answered by `held`.
+struct hold {
+  base::attempt_id attempt;
+  std::vector<seat> seats;
+  std::vector<victim> victims;  ///< their room counts as free for these seats
+  std::uint64_t facts_hash = 0; ///< 0 = do not compare
+};
+
+/// node → shard: `yes`, or what was short and who holds it. `free` is what is left now.
+struct held {
+  base::attempt_id attempt;
+  base::node_uid node;
+  bool yes = false;
+  bool moved = false; ///< refused because the node's facts are not those of the plan
+  base::pod_uid short_pod;
+  base::shortage lacking;
+  std::vector<base::attempt_id> holders;
+  base::footprint free;
+};
+
+/// shard → node: give back what the attempt holds here; `pods` empty = all of it.
+struct let_go {
+  base::attempt_id attempt;
+  std::vector<base::pod_uid> pods;
+};
+
+/// shard → node: first message to a new node actor: its facts, the pods on it, the live
+/// reservations.
+struct node_begin {
+  node_facts_ptr facts;
+  struct resident {
+    base::pod_uid pod;
+    base::footprint takes;
+
+    friend bool operator==(const resident&, const resident&) = default;
+  };
+  std::vector<resident> residents;
+  std::vector<hold> reservations;
+};
+
+/// shard → node: the node changed.
+struct node_changed {
+  node_facts_ptr facts;
+};
+
+/// shard → node: `pod` is bound here (again with another footprint: it was resized), or gone.
+struct pod_arrived {
+  base::node_uid node;
+  base::pod_uid pod;
+  base::footprint takes;
+};
+struct pod_left {
+  base::node_uid node;
+  base::pod_uid pod;
+};
+
+/// node → shard: what is free now, after anything but a `hold` changed it.
+struct room {
+  base::node_uid node;
+  base::footprint free;
+};
+
+/// gang → node, just before Bindings: is everything really on you plus these pods within
+/// allocatable (S1b)? Answered by `may_bind_answer`; allowed pods count as really there from then
+/// on.
+struct may_bind {
+  base::attempt_id attempt;
+  base::node_uid node;
+  std::vector<base::pod_uid> pods;
+};
+struct may_bind_answer {
+  base::attempt_id attempt;
+  base::node_uid node;
+  std::vector<base::pod_uid> allowed;
+  std::vector<base::pod_uid> refused; ///< now; asked again when room comes, until cancelled
+  bool is_gone = false;               ///< the node does not exist any more: never POST
+};
+
+// ---------------------------------------------------------------- shard → topology, queue
+
+/// One node in a view delta. `facts` is null if they did not change since the last delta.
+struct node_view {
+  base::node_uid uid;
+  node_facts_ptr facts;
+  base::resources free;
+  base::port_list ports_taken;
+  bool is_gone = false;
+};
+
+/// shard → topology: what changed since the delta before. `settled` attempts are now held or
+/// released here, so that their tentative marks on this shard end. Versions of one shard ascend by
+/// one; a gap, or a new incarnation, asks for `view_wanted`.
+struct view_delta {
+  base::shard_id shard;
+  base::incarnation_no incarnation;
+  std::uint64_t version = 0;
+  bool is_whole = false; ///< replaces all that was known of the shard
+  std::vector<node_view> nodes;
+  std::vector<base::attempt_id> settled;
+};
+
+/// topology → shard: send everything.
+struct view_wanted {};
+
+// ---------------------------------------------------------------- bridge: facts
+
+/// mirror → shards: a Node as it is now; or gone.
+struct node_seen {
+  node_facts_ptr facts;
+};
+struct node_gone {
+  base::node_uid uid;
+};
+
+/// mirror → shards: the view of nodes and pods is complete and fresh, or not to be trusted (S12).
+struct view_trust {
+  bool fresh = false;
+};
+
+/// mirror → queue.
+struct pod_seen {
+  pod_facts pod;
+};
+struct pod_gone {
+  base::pod_uid uid;
+};
+struct group_seen {
+  group_facts group;
+};
+struct group_gone {
+  std::string uid;
+  object_name name;
+};
+/// mirror → queue: the first full list of everything has been handed over.
+struct facts_synced {};
+
+// ---------------------------------------------------------------- gang ↔ binder, evictor; → status
+
+/// gang → binder: POST this Binding with both preconditions. Answered by `bind_answer`.
+struct bind {
+  base::attempt_id attempt;
+  object_name pod;
+  base::pod_uid uid;
+  std::string resource_version;
+  base::node_name node;
+  base::partition_id partition;
+  base::epoch_no fence; ///< of the sender: written beside attempt and epoch
+  std::vector<before_bind_write> before;
+};
+
+enum class bind_verdict : std::uint8_t {
+  bound, ///< on our node now (also when found so by reading back)
+  moved, ///< the resourceVersion was stale; unbound, same uid: look at the record, retry with the
+         ///< new one
+  elsewhere, ///< bound to another node by somebody else
+  gone,      ///< no such pod, or being deleted
+  replaced,  ///< the name belongs to another uid now
+  gated,     ///< has scheduling gates again
+  forbidden, ///< no right to bind
+  refused    ///< the server calls our request invalid: our bug, terminal
+};
+std::string_view name_of(bind_verdict v);
+
+struct bind_answer {
+  base::attempt_id attempt;
+  base::pod_uid uid;
+  bind_verdict verdict = bind_verdict::bound;
+  std::string resource_version; ///< of the pod as last read or written; may be empty
+  base::node_name node;         ///< where it is bound, if it is
+};
+
+/// gang → binder: read this pod; answered by `pod_read`.
+struct read_pod {
+  base::attempt_id attempt;
+  object_name pod;
+  base::pod_uid uid;
+};
+
+/// gang → binder: patch the pod with the fence so that any Binding prepared earlier is refused
+/// (rule 7b). Answered by `pod_read` with `touched`.
+struct touch {
+  base::attempt_id attempt;
+  object_name pod;
+  base::pod_uid uid;
+  base::partition_id partition;
+  base::epoch_no fence;
+};
+
+enum class pod_state : std::uint8_t { pending, bound, gone, replaced, terminal };
+
+struct pod_read {
+  base::attempt_id attempt;
+  base::pod_uid uid;
+  pod_state state = pod_state::pending;
+  bool touched = false;
+  std::string resource_version;
+  base::node_name node;
+};
+
+/// gang → evictor: mark, then delete, with UID and the version the mark returned. Answered by
+/// `victim_gone` once it really is.
+struct evict {
+  base::attempt_id attempt;
+  object_name gang;
+  victim who;
+};
+struct victim_gone {
+  base::attempt_id attempt;
+  base::pod_uid pod;
+};
+/// gang → evictor: stop; touch what is not deleted yet, then answer `eviction_stopped`.
+struct stop_evicting {
+  base::attempt_id attempt;
+};
+struct eviction_stopped {
+  base::attempt_id attempt;
+};
+
+/// gang, queue → status: what the API shall say about a group or pod. Written only if it differs;
+/// a group's True is never taken back.
+struct set_condition {
+  object_name name;
+  bool is_pod = false;
+  std::string uid;
+  std::string type; ///< PodScheduled, PodGroupInitiallyScheduled, tutti.dev/Degraded
+  bool status = false;
+  std::string reason; ///< Scheduled, Unschedulable, SchedulerError
+  std::string message;
+};
+
+/// gang, queue → status: one Kubernetes Event.
+struct emit_event {
+  object_name about;
+  bool is_pod = false;
+  std::string uid;
+  bool is_warning = false;
+  std::string reason;
+  std::string action;
+  std::string text;
+};
+
+// ---------------------------------------------------------------- preemption
+
+/// gang → preemption: may this gang get room by evicting others? Answered by `victims_answer`.
+struct victims_wanted {
+  base::attempt_id attempt;
+  gang_ptr who;
+  base::explanation why_not;
+};
+struct victims_answer {
+  base::attempt_id attempt;
+  plan_ptr placement; ///< null: not allowed or of no use
+  base::reason_code refusal = base::reason_code::preemption_not_allowed;
+};
+
+// ---------------------------------------------------------------- reading (CLI, admin)
+
+/// admin → any: describe yourself as JSON. `what` is "gangs", "gang", "nodes", "shards", "status",
+/// "quiet".
+struct inspect {
+  std::uint64_t id = 0;
+  std::string what;
+  std::string name; ///< of one object, "namespace/name"; empty = all
+};
+/// any → admin: `json` is empty if there is no such object.
+struct inspected {
+  std::uint64_t id = 0;
+  std::string json;
+};
+
+using message =
+    std::variant<try_gang, begin_attempt, resume_decision, attempt_over, gang_progress, last_look,
+                 last_look_answer, plan_request, plan_answer, plan_dropped, view_grew, prepare,
+                 vote, commit, ack, abort_attempt, release, released, finish, inquiry,
+                 inquiry_answer, pressure, new_epoch, hold, held, let_go, node_begin, node_changed,
+                 pod_arrived, pod_left, room, may_bind, may_bind_answer, view_delta, view_wanted,
+                 node_seen, node_gone, view_trust, pod_seen, pod_gone, group_seen, group_gone,
+                 facts_synced, bind, bind_answer, read_pod, touch, pod_read, evict, victim_gone,
+                 stop_evicting, eviction_stopped, set_condition, emit_event, victims_wanted,
+                 victims_answer, inspect, inspected>;
+
+/// The name of the alternative, e.g. "prepare": for traces.
+std::string_view name_of(const message& m);
+
+} // namespace tutti::protocol
