@@ -316,7 +316,8 @@ struct view_delta {
   std::vector<base::attempt_id> settled;
 };
 
-/// topology → shard: send everything.
+/// topology → shard: send everything. Shard → mirror: I began anew, tell me everything. Queue →
+/// mirror: the same.
 struct view_wanted {};
 
 // ---------------------------------------------------------------- bridge: facts
@@ -332,6 +333,10 @@ struct node_gone {
 /// mirror → shards: the view of nodes and pods is complete and fresh, or not to be trusted (S12).
 struct view_trust {
   bool fresh = false;
+  /// With fresh = false: everything of this shard is told again from here on; what has not been
+  /// told when `fresh` comes is gone (a restarted mirror, or the answer to a shard's
+  /// `view_wanted`).
+  bool is_anew = false;
 };
 
 /// mirror → queue.
@@ -420,6 +425,7 @@ struct evict {
   base::attempt_id attempt;
   object_name gang;
   victim who;
+  base::epoch_no fence{}; ///< of the sender; 0 = the attempt's own
 };
 struct victim_gone {
   base::attempt_id attempt;
@@ -428,6 +434,9 @@ struct victim_gone {
 /// gang → evictor: stop; touch what is not deleted yet, then answer `eviction_stopped`.
 struct stop_evicting {
   base::attempt_id attempt;
+  std::vector<victim> who{}; ///< all victims of the plan: an earlier life of the evictor may have
+                             ///< been asked about more than this one knows
+  base::epoch_no fence{};    ///< of the sender; 0 = the attempt's own
 };
 struct eviction_stopped {
   base::attempt_id attempt;
