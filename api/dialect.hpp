@@ -1,0 +1,27 @@
+// The four versions in which Kubernetes speaks of groups of pods.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tutti::api {
+
+/// One release serves one alpha; 1.37 serves v1alpha3 and v1beta1 with the same fields.
+enum class dialect : std::uint8_t { v1alpha1, v1alpha2, v1alpha3, v1beta1 };
+
+/// "scheduling.k8s.io/v1beta1".
+std::string_view api_version_of(dialect d);
+/// The dialect of an apiVersion ("scheduling.k8s.io/v1beta1") or bare version ("v1beta1"); nothing
+/// if it is none of ours.
+std::optional<dialect> dialect_of(std::string_view api_version);
+
+/// The condition by which a PodGroup says that it was scheduled; empty in v1alpha1, which has none.
+std::string_view scheduled_condition_of(dialect d);
+
+/// v1alpha1 has no PodGroup: pods name an entry of a Workload instead.
+constexpr bool has_pod_groups(dialect d) {
+  return d != dialect::v1alpha1;
+}
+
+} // namespace tutti::api
