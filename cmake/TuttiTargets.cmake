@@ -38,6 +38,7 @@ endif()
 add_library(tutti_options INTERFACE)
 target_compile_options(tutti_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fdiagnostics-color=auto
+  -Wno-missing-field-initializers # designated initialisers leave the rest at their defaults on purpose
   -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
 target_include_directories(tutti_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(TUTTI_SLOW_CHECKS)

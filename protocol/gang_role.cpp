@@ -1,0 +1,169 @@
+#include "protocol/gang_role.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.hpp"
+#include "base/hash.hpp"
+
+namespace tutti::protocol {
+
+namespace limits = base::limits;
+
+effects gang_role::on(const event& e, base::time_point now) {
+  ensure(now >= now_);
+  now_ = now;
+  std::visit(
+      [this](const auto& x) {
+        if constexpr (requires { this->on(x); })
+          this->on(x);
+      },
+      e);
+  return std::exchange(out_, {});
+}
+
+void gang_role::on(const started&) {
+  // The partition's first message says who we are; nothing to do before it.
+}
+
+void gang_role::on(const received& x) {
+  if (state_ == attempt_state::over)
+    return;
+  std::visit([this](const auto& m) { this->hear(m); }, x.what);
+}
+
+void gang_role::on(const timer_fired& x) {
+  if (state_ == attempt_state::over)
+    return;
+  if (x.timer.kind == resend_timer) {
+    resend();
+    return;
+  }
+  switch (state_) {
+  case attempt_state::preparing: {
+    base::explanation why;
+    why.primary = base::reason_code::shard_unavailable;
+    for (const auto& v : votes_)
+      if (!v.said)
+        why.detail += (why.detail.empty() ? "no vote from shard " : ", ")
+                      + std::to_string(v.asked->shard.value);
+    give_up(attempt_outcome::conflict, std::move(why));
+    break;
+  }
+  case attempt_state::evicting:
+    out_.tell(to(role_kind::evictor), stop_evicting{attempt_});
+    break;
+  default:
+    break;
+  }
+}
+
+/// One timer asks again for whatever is still owed, in every state; it doubles while nothing comes.
+void gang_role::resend() {
+  switch (state_) {
+  case attempt_state::planning:
+    if (gang_)
+      out_.tell(to(role_kind::topology), plan_request{attempt_, gang_});
+    break;
+  case attempt_state::seeking_victims:
+    out_.tell(to(role_kind::preemption), victims_wanted{attempt_, gang_, refusal_});
+    break;
+  case attempt_state::preparing:
+    for (auto& v : votes_)
+      if (v.is_sent && !v.said)
+        send_prepare(v);
+    break;
+  case attempt_state::looking:
+    out_.tell(to(role_kind::queue), last_look{attempt_});
+    break;
+  case attempt_state::deciding:
+  case attempt_state::over:
+    break; // the store always answers
+  case attempt_state::committing:
+  case attempt_state::evicting:
+  case attempt_state::binding:
+  case attempt_state::withdrawing:
+  case attempt_state::finishing:
+    send_commits();
+    send_releases();
+    if (state_ == attempt_state::binding)
+      ask_leave(true);
+    if (resend_after_ >= limits::resend_longest)
+      ask_binder_again();
+    break;
+  }
+  resend_after_ = std::min<base::duration>(resend_after_ * 2, limits::resend_longest);
+  out_.add(arm{{resend_timer, 0}, resend_after_});
+}
+
+void gang_role::restart_resend() {
+  resend_after_ = limits::resend_first;
+  out_.add(arm{{resend_timer, 0}, resend_after_});
+}
+
+void gang_role::go(attempt_state next) {
+  ensure(may_follow(state_, next), name_of(state_), name_of(next), attempt_.gang.value);
+  state_ = next;
+  restart_resend();
+}
+
+void gang_role::move(seat_progress& s, seat_state next) {
+  ensure(s.state != next, static_cast<int>(next), s.where->pod.value);
+  ensure(s.state != seat_state::given_up, s.where->pod.value);
+  s.state = next;
+  s.since = now_;
+}
+
+object_name gang_role::pod_name(const seat& s) const {
+  return {name_.space, s.pod_name};
+}
+
+void gang_role::progress(base::reason_code reason) {
+  gang_progress p{.attempt = attempt_, .name = name_, .at = phase_of(state_), .reason = reason};
+  if (rolling_) {
+    p.members = static_cast<std::uint32_t>(rolling_->seats().size());
+    p.bound = rolling_->bound_in_all();
+  } else if (plan_) {
+    p.members = static_cast<std::uint32_t>(plan_->seat_count());
+  }
+  out_.tell(to(role_kind::queue), std::move(p));
+}
+
+/// The last thing this role says. Upholds S13: whoever waits for this gang hears of its end exactly
+/// here.
+void gang_role::end(attempt_outcome how, base::explanation why) {
+  attempt_over over{.attempt = attempt_, .outcome = how, .why = std::move(why)};
+  if (rolling_) {
+    over.bound = rolling_->bound_in_all();
+    for (const auto& s : rolling_->seats())
+      if (s.state != seat_state::bound)
+        over.members_left.push_back(s.where->pod);
+  }
+  out_.add(note{"gang.over",
+                {{"gang", to_text(name_)},
+                 {"try", static_cast<std::int64_t>(attempt_.try_no)},
+                 {"outcome", static_cast<std::int64_t>(how)},
+                 {"bound", static_cast<std::int64_t>(over.bound)}}});
+  out_.tell(to_partition(partition_), std::move(over));
+  out_.add(disarm{{resend_timer, 0}}).add(disarm{{deadline_timer, 0}});
+  go(attempt_state::over);
+  out_.add(disarm{{resend_timer, 0}}).add(retire{});
+}
+
+std::uint64_t gang_role::state_hash() const {
+  auto h = base::hash_combine(std::hash<base::attempt_id>{}(attempt_),
+                              static_cast<std::uint64_t>(state_));
+  for (const auto& v : votes_)
+    h = base::hash_combine(h, !v.said ? 0u : (v.said->yes ? 1u : 2u));
+  if (rolling_) {
+    for (const auto& s : rolling_->slices())
+      h = base::hash_combine(h, (s.acked ? 1u : 0u) + (s.refused ? 2u : 0u));
+    for (const auto& s : rolling_->seats())
+      h = base::hash_combine(h, static_cast<std::uint64_t>(s.state));
+  }
+  h = base::hash_combine(h, (was_covered_ ? 1u : 0u) + (is_amending_ ? 2u : 0u)
+                                + (first_touch_ ? 4u : 0u));
+  return base::hash_combine(h, to_cancel_.size() * 64 + touches_left_);
+}
+
+} // namespace tutti::protocol

@@ -1,0 +1,217 @@
+// Bindings: leave of the node, the post, and the API server's word. Only after cover.
+#include "protocol/gang_role.hpp"
+
+#include <map>
+
+#include "base/ensure.hpp"
+
+namespace tutti::protocol {
+
+namespace limits = base::limits;
+using base::reason_code;
+
+void gang_role::start_binding() {
+  ensure(was_covered_, name_.name);
+  ensure(victims_left_ == 0, victims_left_);
+  go(attempt_state::binding);
+  progress(reason_code::binding);
+  ask_leave(false);
+}
+
+/// Asks each node once for all members that wait for it: is everything really there plus these
+/// within allocatable? Upholds S1b. `again` repeats the question for those that were refused or not
+/// answered.
+void gang_role::ask_leave(bool again) {
+  std::map<base::node_uid, may_bind> questions;
+  for (auto& s : rolling_->seats()) {
+    const bool is_due =
+        s.state == seat_state::waiting || (again && s.state == seat_state::checking);
+    // A seat binds only on its own shard's ack, even when others have covered the gang.
+    if (!is_due || !rolling_->slices()[s.slice].acked)
+      continue;
+    if (s.state == seat_state::checking && now_ - s.since >= limits::repair_deadline) {
+      cancel(s, "no room on the node", true);
+      continue;
+    }
+    if (s.state == seat_state::waiting)
+      move(s, seat_state::checking);
+    auto& q =
+        questions.try_emplace(s.where->node, may_bind{attempt_, s.where->node, {}}).first->second;
+    q.pods.push_back(s.where->pod);
+  }
+  for (auto& [node, question] : questions)
+    out_.tell(to_node(node), std::move(question));
+  write_cancels();
+}
+
+void gang_role::hear(const may_bind_answer& x) {
+  if (state_ != attempt_state::binding || !is_mine(x.attempt))
+    return;
+  if (x.is_gone) {
+    // A real server would accept a Binding to a node that is gone: never POST it.
+    for (auto& s : rolling_->seats())
+      if (s.state == seat_state::checking && s.where->node == x.node)
+        cancel(s, "the node is gone", true);
+    advance();
+    return;
+  }
+  for (const auto& pod : x.allowed)
+    if (auto* s = rolling_->find(pod); s != nullptr && s->state == seat_state::checking)
+      post(*s);
+}
+
+void gang_role::post(seat_progress& s) {
+  ensure(was_covered_);
+  ensure(rolling_->slices()[s.slice].acked, s.where->pod.value);
+  if (s.resource_version.empty()) {
+    out_.tell(to(role_kind::binder), read_pod{attempt_, pod_name(*s.where), s.where->pod});
+    return;
+  }
+  move(s, seat_state::posting);
+  // Upholds S3: the record that contains this seat is durable; `rolling_` exists only since then.
+  out_.tell(to(role_kind::binder),
+            bind{attempt_, pod_name(*s.where), s.where->pod, s.resource_version, s.where->node_name,
+                 partition_, fence_epoch_, s.where->before_bind});
+}
+
+void gang_role::hear(const bind_answer& x) {
+  if (!rolling_ || !is_mine(x.attempt))
+    return;
+  auto* s = rolling_->find(x.uid);
+  if (s == nullptr || s->state != seat_state::posting)
+    return;
+  switch (x.verdict) {
+  case bind_verdict::bound:
+    became_bound(*s);
+    if (rolling_->bound_count() == rolling_->seats().size())
+      advance();
+    else if (rolling_->all_settled())
+      advance();
+    return;
+  case bind_verdict::moved:
+    // The pod was edited. It is still ours and not cancelled (we alone cancel): post on what was
+    // read.
+    s->resource_version = x.resource_version;
+    move(*s, seat_state::checking);
+    post(*s);
+    return;
+  case bind_verdict::gated:
+  case bind_verdict::forbidden:
+    move(*s, seat_state::checking); // asked again by the timer, given up after the repair deadline
+    progress(x.verdict == bind_verdict::forbidden ? reason_code::api_forbidden
+                                                  : reason_code::gated);
+    return;
+  case bind_verdict::elsewhere:
+  case bind_verdict::gone:
+  case bind_verdict::replaced:
+    cancel(*s, std::string{name_of(x.verdict)}, false);
+    break;
+  case bind_verdict::refused:
+    cancel(*s, "the API server calls the Binding invalid", true);
+    break;
+  }
+  advance();
+}
+
+void gang_role::became_bound(seat_progress& s) {
+  const bool is_first = rolling_->bound_count() == 0;
+  move(s, seat_state::bound);
+  if (how_.writes_pod_events)
+    out_.tell(to(role_kind::status),
+              emit_event{pod_name(*s.where), true, s.where->pod.value, false, "Scheduled",
+                         "Binding",
+                         "Successfully assigned " + to_text(pod_name(*s.where)) + " to "
+                             + s.where->node_name.value});
+  if (is_first && rolling_->seats().size() > 1)
+    out_.add(fault{"C7"});
+}
+
+void gang_role::hear(const pod_read& x) {
+  if (!rolling_ || !is_mine(x.attempt))
+    return;
+  auto* s = rolling_->find(x.uid);
+  if (s == nullptr || is_settled(s->state))
+    return;
+  if (x.touched && first_touch_ && is_alive(s->state) && !s->was_touched) {
+    on_first_touch(*s, x);
+    return;
+  }
+  const bool is_awaited = x.touched
+                              ? s->state == seat_state::fencing
+                              : s->state == seat_state::reading || s->state == seat_state::checking;
+  if (is_awaited)
+    on_read(*s, x);
+}
+
+/// The API server's word on a member that we read or touched.
+void gang_role::on_read(seat_progress& s, const pod_read& x) {
+  const auto& cancelled = rolling_->what().cancelled;
+  const bool is_cancelled =
+      x.touched || std::find(cancelled.begin(), cancelled.end(), x.uid) != cancelled.end();
+  s.resource_version = x.resource_version;
+  switch (x.state) {
+  case pod_state::bound:
+    if (x.node == s.where->node_name)
+      became_bound(s); // also if it was cancelled: the room is still held for it
+    else if (is_cancelled)
+      let_go(s);
+    else
+      cancel(s, "BoundElsewhere", false);
+    break;
+  case pod_state::gone:
+  case pod_state::replaced:
+  case pod_state::terminal:
+    if (is_cancelled)
+      let_go(s);
+    else
+      cancel(s, x.state == pod_state::replaced ? "PodReplaced" : "PodGone", false);
+    break;
+  case pod_state::pending:
+    if (x.touched) {
+      out_.add(fault{"C12"});
+      let_go(s);
+    } else if (is_cancelled) {
+      fence(s);
+    } else if (s.state == seat_state::checking) {
+      post(s);
+    } else {
+      move(s, seat_state::waiting);
+    }
+    break;
+  }
+  advance();
+}
+
+/// The binder always answers, unless it died with the question: ask again, seldom. A Binding posted
+/// twice is refused by its own resourceVersion and read back as bound.
+void gang_role::ask_binder_again() {
+  for (auto& s : rolling_->seats()) {
+    switch (s.state) {
+    case seat_state::reading:
+      out_.tell(to(role_kind::binder), read_pod{attempt_, pod_name(*s.where), s.where->pod});
+      break;
+    case seat_state::posting:
+      out_.tell(to(role_kind::binder),
+                bind{attempt_, pod_name(*s.where), s.where->pod, s.resource_version,
+                     s.where->node_name, partition_, fence_epoch_, s.where->before_bind});
+      break;
+    case seat_state::fencing:
+      out_.tell(to(role_kind::binder),
+                touch{attempt_, pod_name(*s.where), s.where->pod, partition_, fence_epoch_});
+      break;
+    case seat_state::waiting:
+    case seat_state::checking:
+      if (first_touch_ && !s.was_touched)
+        out_.tell(to(role_kind::binder),
+                  touch{attempt_, pod_name(*s.where), s.where->pod, partition_, fence_epoch_});
+      break;
+    case seat_state::bound:
+    case seat_state::cancelling:
+    case seat_state::releasing:
+    case seat_state::given_up:
+      break;
+    }
+  }
+}
+
+} // namespace tutti::protocol

@@ -1,0 +1,231 @@
+// After the commit point: acks, cover, victims, and the end. From here on only "how far", never
+// "whether".
+#include "protocol/gang_role.hpp"
+
+#include <algorithm>
+
+#include "base/ensure.hpp"
+
+namespace tutti::protocol {
+
+namespace limits = base::limits;
+using base::reason_code;
+
+void gang_role::hear(const resume_decision& x) {
+  if (state_ != attempt_state::planning || gang_ || rolling_)
+    return; // a second copy
+  ensure(x.what->what == verdict::committed);
+  ensure(!x.what->is_done, x.what->by.gang.value);
+  attempt_ = x.what->by;
+  low_water_ = x.low_water;
+  partition_ = x.partition;
+  fence_epoch_ = x.owner;
+  name_ = x.what->gang_name;
+  is_lone_pod_ = x.what->is_lone_pod;
+  begin_roll_forward(x.what);
+  // What became of the members nobody here remembers: read every one before anything is posted.
+  for (auto& s : rolling_->seats()) {
+    s.state = seat_state::reading;
+    s.resource_version.clear();
+    out_.tell(to(role_kind::binder), read_pod{attempt_, pod_name(*s.where), s.where->pod});
+  }
+}
+
+void gang_role::begin_roll_forward(decision_ptr what) {
+  rolling_.emplace(std::move(what));
+  for (const auto& v : votes_)
+    if (auto* s = rolling_->find(v.asked->shard); s != nullptr && v.said)
+      s->epoch = v.said->shard_epoch;
+  for (const auto& s : rolling_->slices())
+    victims_left_ += s.asked->victims.size();
+  go(attempt_state::committing);
+  out_.add(note{"gang.decided",
+                {{"gang", to_text(name_)},
+                 {"ordinal", static_cast<std::int64_t>(attempt_.ordinal)},
+                 {"members", static_cast<std::int64_t>(rolling_->seats().size())},
+                 {"shards", static_cast<std::int64_t>(rolling_->slices().size())}}});
+  progress(reason_code::reserving);
+  send_commits();
+}
+
+void gang_role::send_commits() {
+  for (const auto& s : rolling_->slices())
+    if (!s.acked)
+      out_.tell(to_shard(s.asked->shard), commit{attempt_, low_water_, partition_, s.asked});
+}
+
+/// Upholds S1a across owners: only an ack of the newest epoch heard of says that the room is held
+/// *now*.
+void gang_role::hear(const ack& x) {
+  if (!rolling_ || !is_mine(x.attempt))
+    return;
+  auto* s = rolling_->find(x.shard);
+  if (s == nullptr || x.shard_epoch < s->epoch)
+    return;
+  s->epoch = x.shard_epoch;
+  const bool is_first = !s->acked
+                        && std::none_of(rolling_->slices().begin(), rolling_->slices().end(),
+                                        [](const auto& other) { return other.acked; });
+  s->acked = !x.refused;
+  s->refused = x.refused;
+  if (is_first && s->acked)
+    out_.add(fault{"C5"});
+  advance();
+}
+
+/// Looks at the whole bookkeeping after anything changed in it, and takes the next step that is
+/// due.
+void gang_role::advance() {
+  ensure(rolling_.has_value());
+  if (state_ == attempt_state::committing)
+    settle_cover();
+  if (state_ == attempt_state::binding) {
+    for (auto& s : rolling_->seats())
+      if (s.state == seat_state::waiting && rolling_->slices()[s.slice].refused)
+        cancel(s, "room on the node was lost", true);
+    ask_leave(false);
+    const bool none_can_follow = rolling_->bound_count() == 0 && !rolling_->can_be_covered();
+    const bool is_posting =
+        std::any_of(rolling_->seats().begin(), rolling_->seats().end(),
+                    [](const auto& s) { return s.state == seat_state::posting; });
+    // A Binding in flight may still win: its answer comes first, then there is nothing bound for
+    // sure.
+    if (none_can_follow && !is_posting && !rolling_->all_settled())
+      withdraw("the minimum cannot be reached any more");
+  }
+  write_cancels();
+  finish_if_settled();
+}
+
+void gang_role::settle_cover() {
+  const bool is_reading = std::any_of(rolling_->seats().begin(), rolling_->seats().end(),
+                                      [](const auto& s) { return s.state == seat_state::reading; });
+  if (is_reading)
+    return; // after a restart: nothing is judged before every member was read
+  if (rolling_->is_covered() || rolling_->bound_count() > 0) {
+    // A member of this plan that is bound proves that the plan was covered before the crash.
+    was_covered_ = true;
+    if (!is_lone_pod_)
+      for (const auto& g : rolling_->what().groups)
+        out_.tell(to(role_kind::status), set_condition{{name_.space, g.name},
+                                                       false,
+                                                       g.uid,
+                                                       how_.started_condition,
+                                                       true,
+                                                       "Scheduled",
+                                                       ""});
+    if (victims_left_ > 0)
+      start_evicting();
+    else
+      start_binding();
+  } else if (!rolling_->can_be_covered()) {
+    withdraw("not enough shards hold the room any more");
+  }
+}
+
+/// Upholds S9: only after a covered decision. The room that comes free already belongs to this
+/// attempt.
+void gang_role::start_evicting() {
+  go(attempt_state::evicting);
+  progress(reason_code::waiting_for_victims);
+  std::int64_t longest_grace_ms = 0;
+  for (const auto& s : rolling_->slices())
+    for (const auto& v : s.asked->victims) {
+      longest_grace_ms = std::max(longest_grace_ms, v.grace_ms);
+      out_.tell(to(role_kind::evictor), evict{attempt_, name_, v});
+    }
+  out_.add(
+      arm{{deadline_timer, 0}, limits::victim_slack + std::chrono::milliseconds{longest_grace_ms}});
+}
+
+void gang_role::hear(const victim_gone& x) {
+  if (!rolling_ || !is_mine(x.attempt) || victims_left_ == 0)
+    return;
+  if (std::find(victims_gone_.begin(), victims_gone_.end(), x.pod) != victims_gone_.end())
+    return;
+  victims_gone_.push_back(x.pod);
+  --victims_left_;
+  out_.add(fault{"C6"});
+  if (victims_left_ == 0 && state_ == attempt_state::evicting) {
+    out_.add(disarm{{deadline_timer, 0}});
+    start_binding();
+  }
+}
+
+void gang_role::hear(const eviction_stopped& x) {
+  if (state_ != attempt_state::evicting || !is_mine(x.attempt))
+    return;
+  withdraw("victims did not go away in time");
+}
+
+/// DONE: every shard has acked commits and releases, every member is bound or accounted for (S5).
+void gang_role::finish_if_settled() {
+  if (state_ != attempt_state::binding && state_ != attempt_state::withdrawing)
+    return;
+  if (!rolling_->all_settled() || is_amending_)
+    return;
+  const bool all_heard =
+      std::all_of(rolling_->slices().begin(), rolling_->slices().end(), [this](const auto& s) {
+        const bool holds_someone =
+            std::any_of(rolling_->seats().begin(), rolling_->seats().end(), [&](const auto& seat) {
+              return &rolling_->slices()[seat.slice] == &s && seat.state == seat_state::bound;
+            });
+        return s.acked || !holds_someone;
+      });
+  if (!all_heard)
+    return;
+  go(attempt_state::finishing);
+  out_.add(fault{"C8"});
+  is_amending_ = true;
+  out_.add(amend{slot_of(attempt_), {.by = fence_epoch_, .finish = true}});
+}
+
+void gang_role::on(const amended& x) {
+  if (!rolling_ || x.slot != slot_of(attempt_))
+    return;
+  is_amending_ = false;
+  if (state_ == attempt_state::finishing) {
+    for (const auto& s : rolling_->slices())
+      out_.tell(to_shard(s.asked->shard), finish{attempt_});
+    out_.add(fault{"C9"});
+    const auto bound = rolling_->bound_count();
+    const bool whole = rolling_->has_minimum_bound();
+    base::explanation why;
+    for (const auto& s : rolling_->seats())
+      if (s.state == seat_state::given_up) {
+        why.primary = reason_code::bind_refused;
+        why.detail = "pod " + s.where->pod_name + ": " + s.cause;
+        break;
+      }
+    end(bound == 0 && !whole ? attempt_outcome::withdrawn
+                             : (whole ? attempt_outcome::bound : attempt_outcome::degraded),
+        std::move(why));
+    return;
+  }
+  out_.add(fault{"C11"});
+  if (state_ == attempt_state::withdrawing)
+    out_.add(fault{"C13"});
+  for (auto& s : rolling_->seats())
+    if (s.state == seat_state::cancelling
+        && std::find(x.now->cancelled.begin(), x.now->cancelled.end(), s.where->pod)
+               != x.now->cancelled.end()) {
+      if (s.needs_touch)
+        fence(s);
+      else
+        let_go(s);
+    }
+  advance();
+}
+
+/// A later owner has adopted the record: it alone may go on (Q3). We stop without another word to
+/// the API server; what we posted before is refused by its fence or harmless.
+void gang_role::on(const amend_refused& x) {
+  if (!rolling_ || x.slot != slot_of(attempt_))
+    return;
+  base::explanation why;
+  why.primary = reason_code::reservation_conflict;
+  why.detail = "a later owner has taken this decision over";
+  end(attempt_outcome::stopped, std::move(why));
+}
+
+} // namespace tutti::protocol

@@ -1,0 +1,259 @@
+// Up to the commit point: plan, promises, last look, decide. All of it may be forgotten at any
+// moment.
+#include "protocol/gang_role.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/ensure.hpp"
+
+namespace tutti::protocol {
+
+namespace limits = base::limits;
+using base::reason_code;
+
+void gang_role::hear(const begin_attempt& x) {
+  if (state_ != attempt_state::planning || gang_)
+    return; // a second copy
+  ensure(x.who != nullptr);
+  ensure(x.attempt.gang == x.who->uid, x.attempt.gang.value, x.who->uid.value);
+  attempt_ = x.attempt;
+  low_water_ = x.low_water;
+  partition_ = x.partition;
+  fence_epoch_ = x.attempt.epoch;
+  name_ = x.who->name;
+  is_lone_pod_ = x.who->is_lone_pod;
+  tries_ = x.tries;
+  gang_ = x.who;
+  out_.add(fault{"C0"});
+  out_.tell(to(role_kind::topology), plan_request{attempt_, gang_});
+  restart_resend();
+}
+
+void gang_role::hear(const plan_answer& x) {
+  if (state_ != attempt_state::planning || !is_mine(x.attempt))
+    return;
+  if (x.placement) {
+    take_plan(x.placement);
+    return;
+  }
+  refusal_ = x.why_not;
+  const bool room_would_help = refusal_.primary == reason_code::insufficient_resources
+                               || refusal_.primary == reason_code::topology_too_fragmented;
+  if (!room_would_help) {
+    end(attempt_outcome::refused, refusal_);
+    return;
+  }
+  go(attempt_state::seeking_victims);
+  out_.tell(to(role_kind::preemption), victims_wanted{attempt_, gang_, refusal_});
+}
+
+void gang_role::hear(const victims_answer& x) {
+  if (state_ != attempt_state::seeking_victims || !is_mine(x.attempt))
+    return;
+  if (x.placement) {
+    take_plan(x.placement);
+    return;
+  }
+  if (x.refusal != reason_code::none)
+    refusal_.others.push_back(x.refusal);
+  end(attempt_outcome::refused, refusal_);
+}
+
+void gang_role::take_plan(plan_ptr placement) {
+  ensure(placement->seat_count() > 0, name_.name);
+  plan_ = std::move(placement);
+  for (const auto& s : plan_->slices)
+    votes_.push_back({slice_ptr{plan_, &s}, std::nullopt, false});
+  ensure(std::is_sorted(votes_.begin(), votes_.end(), [](const auto& a, const auto& b) {
+    return a.asked->shard < b.asked->shard;
+  }));
+  go(attempt_state::preparing);
+  progress(reason_code::reserving);
+  out_.add(arm{{deadline_timer, 0}, limits::prepare_timeout});
+  send_prepares();
+}
+
+/// All shards at once; one after another in id order once this gang has lost too often, so that of
+/// two rivals one always advances (L3).
+void gang_role::send_prepares() {
+  const bool one_by_one = tries_ >= limits::conflicts_before_sequential;
+  for (auto& v : votes_) {
+    if (!v.is_sent) {
+      v.is_sent = true;
+      send_prepare(v);
+      if (&v == &votes_.front())
+        out_.add(fault{"C1"});
+    }
+    if (one_by_one && !v.said)
+      return;
+  }
+}
+
+void gang_role::send_prepare(shard_vote& to) {
+  out_.tell(to_shard(to.asked->shard),
+            prepare{attempt_, low_water_, partition_, to.asked, how_.fast_path});
+}
+
+void gang_role::hear(const vote& x) {
+  if (state_ != attempt_state::preparing || !is_mine(x.attempt))
+    return;
+  auto pos = std::find_if(votes_.begin(), votes_.end(),
+                          [&x](const auto& v) { return v.asked->shard == x.shard; });
+  if (pos == votes_.end() || !pos->is_sent)
+    return;
+  if (!x.yes) {
+    give_up(attempt_outcome::conflict, x.why_not);
+    return;
+  }
+  pos->said = x; // the latest life of the shard counts: an older yes may be forgotten
+  const bool all_yes =
+      std::all_of(votes_.begin(), votes_.end(), [](const auto& v) { return v.said.has_value(); });
+  if (all_yes)
+    look_again();
+  else
+    send_prepares();
+}
+
+void gang_role::hear(const pressure& x) {
+  if (!is_mine(x.attempt))
+    return;
+  if (state_ != attempt_state::preparing && state_ != attempt_state::looking)
+    return; // decided: S1b stops the Binding if the room is really gone
+  base::explanation why;
+  why.primary = reason_code::reservation_conflict;
+  why.detail = "room on a reserved node was taken or went away";
+  give_up(attempt_outcome::conflict, std::move(why));
+}
+
+void gang_role::look_again() {
+  go(attempt_state::looking);
+  out_.add(disarm{{deadline_timer, 0}});
+  out_.tell(to(role_kind::queue), last_look{attempt_});
+}
+
+void gang_role::hear(const last_look_answer& x) {
+  if (state_ != attempt_state::looking || !is_mine(x.attempt))
+    return;
+  base::explanation why;
+  why.primary = reason_code::waiting_for_members;
+  if (!x.now) {
+    why.detail = "the gang is gone or may not be scheduled any more";
+    give_up(attempt_outcome::stopped, std::move(why));
+    return;
+  }
+  if (auto refused = disagreement(*x.now)) {
+    give_up(attempt_outcome::conflict, std::move(*refused));
+    return;
+  }
+  seen_ = x.now;
+  decide_now();
+}
+
+/// What the last look found to differ from what was planned; nothing if the plan may be decided.
+/// Upholds S4: the minimum is judged by the facts of this moment.
+std::optional<base::explanation> gang_role::disagreement(const gang& seen) const {
+  std::map<std::string_view, const member*> members;
+  for (const auto& m : seen.members)
+    members.emplace(m.uid.value, &m);
+  std::vector<std::uint32_t> reached(seen.groups.size());
+  for (const auto& m : seen.members)
+    if (!m.node.value.empty())
+      ++reached.at(m.group);
+  base::explanation why;
+  why.primary = reason_code::waiting_for_members;
+  for (const auto& s : plan_->slices)
+    for (const auto& where : s.seats) {
+      auto pos = members.find(where.pod.value);
+      if (pos == members.end() || !pos->second->node.value.empty()) {
+        why.detail = "pod " + where.pod_name + " is gone or bound since it was planned";
+        return why;
+      }
+      ++reached.at(pos->second->group);
+    }
+  for (std::size_t g = 0; g < reached.size(); ++g)
+    if (reached[g] < seen.groups[g].min_count) {
+      why.wanted = seen.groups[g].min_count;
+      why.placed = reached[g];
+      why.detail = "the minimum of group " + seen.groups[g].name + " is not covered any more";
+      return why;
+    }
+  return std::nullopt;
+}
+
+/// THE COMMIT POINT. One durable, write-once record per decision slot: before it nothing has
+/// happened, after it the gang starts or is withdrawn whole. Upholds S2, S3, S7.
+void gang_role::decide_now() {
+  ensure(state_ == attempt_state::looking, name_of(state_));
+  ensure(seen_ != nullptr);
+  std::map<std::string_view, const member*> members;
+  for (const auto& m : seen_->members)
+    members.emplace(m.uid.value, &m);
+  decision what{.by = attempt_,
+                .what = verdict::committed,
+                .gang_name = name_,
+                .is_lone_pod = is_lone_pod_,
+                .priority = seen_->priority,
+                .groups = seen_->groups,
+                .bound_already = std::vector<std::uint32_t>(seen_->groups.size()),
+                .chosen = *plan_};
+  for (const auto& m : seen_->members)
+    if (!m.node.value.empty())
+      ++what.bound_already.at(m.group);
+  for (const auto& s : plan_->slices)
+    for (const auto& where : s.seats)
+      what.seat_versions.push_back(members.at(where.pod.value)->resource_version);
+  std::vector<rider> riders;
+  if (how_.fast_path)
+    for (const auto& v : votes_)
+      riders.push_back(
+          {v.asked->shard, v.said->incarnation, prepared_record{attempt_, partition_, v.asked}});
+  proposed_ = what;
+  go(attempt_state::deciding);
+  out_.add(fault{"C2"}).add(decide{slot_of(attempt_), std::move(what), std::move(riders)});
+}
+
+void gang_role::on(const decided& x) {
+  if (state_ != attempt_state::deciding || x.slot != slot_of(attempt_))
+    return;
+  if (x.winner->by == attempt_ && x.winner->what == verdict::committed) {
+    out_.add(fault{"C4"});
+    begin_roll_forward(x.winner);
+    return;
+  }
+  base::explanation why;
+  why.primary = reason_code::reservation_conflict;
+  why.detail = "another attempt has decided this gang";
+  give_up(attempt_outcome::conflict, std::move(why));
+}
+
+void gang_role::on(const decide_refused& x) {
+  if (state_ != attempt_state::deciding || x.slot != slot_of(attempt_))
+    return;
+  base::explanation why;
+  why.primary = reason_code::shard_unavailable;
+  why.detail = x.why.message();
+  give_up(attempt_outcome::conflict, std::move(why));
+}
+
+void gang_role::on(const decide_unknown& x) {
+  if (state_ != attempt_state::deciding || x.slot != slot_of(attempt_))
+    return;
+  // An empty read would prove nothing about a write still in flight: the same write again settles
+  // it.
+  ensure(proposed_.has_value());
+  out_.add(decide{x.slot, *proposed_, {}});
+}
+
+/// Presumed abort: nothing is written, the shards are told lazily. Never while a decide is
+/// outstanding.
+void gang_role::give_up(attempt_outcome how, base::explanation why) {
+  ensure(!is_decided(state_), name_of(state_), name_.name);
+  for (const auto& v : votes_)
+    if (v.is_sent)
+      out_.tell(to_shard(v.asked->shard), abort_attempt{attempt_, low_water_});
+  out_.tell(to(role_kind::topology), plan_dropped{attempt_});
+  end(how, std::move(why));
+}
+
+} // namespace tutti::protocol

@@ -1,0 +1,114 @@
+// Giving up committed members, one or all: CANCEL durable, then touch, then release. Never another
+// order.
+#include "protocol/gang_role.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/ensure.hpp"
+
+namespace tutti::protocol {
+
+using base::reason_code;
+
+void gang_role::cancel(seat_progress& s, std::string cause, bool needs_touch) {
+  s.cause = std::move(cause);
+  s.needs_touch = needs_touch;
+  move(s, seat_state::cancelling);
+  to_cancel_.push_back(s.where->pod);
+}
+
+/// Rule 7a: all that waits to be cancelled, in one durable write. One amendment is under way at a
+/// time.
+void gang_role::write_cancels() {
+  if (is_amending_ || to_cancel_.empty())
+    return;
+  is_amending_ = true;
+  out_.add(fault{"C10"});
+  out_.add(amend{slot_of(attempt_), {.by = fence_epoch_, .cancel = std::exchange(to_cancel_, {})}});
+}
+
+/// Rule 7b: from here on any Binding prepared earlier is refused by the pod's new resourceVersion.
+void gang_role::fence(seat_progress& s) {
+  move(s, seat_state::fencing);
+  out_.tell(to(role_kind::binder),
+            touch{attempt_, pod_name(*s.where), s.where->pod, partition_, fence_epoch_});
+}
+
+/// Rule 7c.
+void gang_role::let_go(seat_progress& s) {
+  move(s, seat_state::releasing);
+  out_.tell(to_shard(rolling_->slices()[s.slice].asked->shard), release{attempt_, {s.where->pod}});
+}
+
+void gang_role::send_releases() {
+  std::map<base::shard_id, release> owed;
+  for (const auto& s : rolling_->seats())
+    if (s.state == seat_state::releasing) {
+      const auto shard = rolling_->slices()[s.slice].asked->shard;
+      owed.try_emplace(shard, release{attempt_, {}}).first->second.pods.push_back(s.where->pod);
+    }
+  for (auto& [shard, what] : owed)
+    out_.tell(to_shard(shard), std::move(what));
+}
+
+void gang_role::hear(const released& x) {
+  if (!rolling_ || !is_mine(x.attempt))
+    return;
+  for (const auto& pod : x.pods)
+    if (auto* s = rolling_->find(pod); s != nullptr && s->state == seat_state::releasing)
+      move(*s, seat_state::given_up);
+  advance();
+}
+
+/// The whole plan is taken back, because the minimum cannot be reached and nobody of it is bound,
+/// as far as we know. To know it, every member is touched first: a Binding of a paused predecessor
+/// may have won.
+void gang_role::withdraw(std::string cause) {
+  ensure(rolling_->bound_count() == 0, name_.name);
+  go(attempt_state::withdrawing);
+  progress(reason_code::reservation_conflict);
+  withdrawal_ = std::move(cause);
+  first_touch_ = true;
+  for (auto& s : rolling_->seats())
+    if (is_alive(s.state)) {
+      ++touches_left_;
+      s.was_touched = false;
+      out_.tell(to(role_kind::binder),
+                touch{attempt_, pod_name(*s.where), s.where->pod, partition_, fence_epoch_});
+    }
+  if (touches_left_ == 0)
+    cancel_all();
+}
+
+void gang_role::on_first_touch(seat_progress& s, const pod_read& x) {
+  ensure(touches_left_ > 0);
+  s.was_touched = true;
+  s.resource_version = x.resource_version;
+  --touches_left_;
+  if (x.state == pod_state::bound && x.node == s.where->node_name) {
+    // No withdrawal then: what is bound stays, the rest is bound or given up one by one (repair).
+    out_.add(fault{"C14"});
+    became_bound(s);
+    first_touch_ = false;
+    touches_left_ = 0;
+    was_covered_ = true;
+    go(attempt_state::binding);
+    advance();
+    return;
+  }
+  if (x.state != pod_state::pending)
+    s.needs_touch = false;
+  if (touches_left_ == 0)
+    cancel_all();
+}
+
+void gang_role::cancel_all() {
+  first_touch_ = false;
+  for (auto& s : rolling_->seats())
+    if (is_alive(s.state))
+      cancel(s, withdrawal_, s.needs_touch);
+  advance();
+}
+
+} // namespace tutti::protocol

@@ -1,0 +1,128 @@
+#include "protocol/partition_role.hpp"
+
+#include <utility>
+
+#include "base/ensure.hpp"
+#include "base/hash.hpp"
+
+namespace tutti::protocol {
+
+effects partition_role::on(const event& e, base::time_point) {
+  std::visit(
+      [this](const auto& x) {
+        if constexpr (requires { this->on(x); })
+          this->on(x);
+      },
+      e);
+  return std::exchange(out_, {});
+}
+
+std::uint64_t partition_role::low_water() const {
+  return live_tries_.empty() ? next_try_ : *live_tries_.begin();
+}
+
+/// Upholds S8: nothing leaves before the new epoch is durable.
+void partition_role::on(const started& x) {
+  ensure(x.epoch.value > 0, how_.partition.value);
+  epoch_ = x.epoch;
+  out_.add(append{life_record{x.epoch, x.incarnation}, append::durability::synced});
+  for (std::uint32_t s = 0; s < how_.shards; ++s)
+    out_.tell(to_shard({s}), new_epoch{how_.partition, epoch_, low_water()});
+  for (const auto& d : x.open) {
+    auto& mine = gangs_[d->by.gang];
+    if (d->by.ordinal < mine.ordinal)
+      continue;
+    mine.ordinal = d->by.ordinal;
+    mine.decided_by = d->by;
+    mine.is_done = d->is_done || d->what == verdict::aborted;
+  }
+  for (const auto& d : x.open) {
+    const auto& mine = gangs_.at(d->by.gang);
+    if (mine.is_done || mine.decided_by != d->by)
+      continue;
+    resumed_[d->by.gang] = d->by;
+    out_.add(host{to_gang(d->by.gang)});
+    out_.tell(to_gang(d->by.gang), resume_decision{d, epoch_, how_.partition, low_water()});
+  }
+}
+
+void partition_role::on(const received& x) {
+  std::visit([this](const auto& m) { this->hear(m); }, x.what);
+}
+
+void partition_role::hear(const try_gang& x) {
+  ensure(x.who != nullptr);
+  if (epoch_.value == 0)
+    return; // not started: the queue asks again
+  auto& mine = gangs_[x.who->uid];
+  if (mine.live_try != 0 || resumed_.contains(x.who->uid))
+    return; // under way already; its end is told once
+  ensure(mine.is_done, x.who->uid.value, mine.ordinal);
+  mine.live_try = next_try_++;
+  live_tries_.insert(mine.live_try);
+  const base::attempt_id attempt{x.who->uid, mine.ordinal + 1, epoch_, mine.live_try};
+  out_.add(host{to_gang(x.who->uid)});
+  out_.tell(to_gang(x.who->uid),
+            begin_attempt{attempt, low_water(), how_.partition, x.who, x.tries});
+}
+
+/// Passed on to the queue from here, so that the queue's next try finds the gang at rest.
+void partition_role::hear(const attempt_over& x) {
+  auto pos = gangs_.find(x.attempt.gang);
+  if (pos == gangs_.end())
+    return;
+  auto& mine = pos->second;
+  const bool is_resumed =
+      resumed_.contains(x.attempt.gang) && resumed_.at(x.attempt.gang) == x.attempt;
+  const bool is_live = x.attempt.epoch == epoch_ && x.attempt.try_no == mine.live_try;
+  if (!is_resumed && !is_live)
+    return; // told before
+  const bool was_decided = x.outcome == attempt_outcome::bound
+                           || x.outcome == attempt_outcome::withdrawn
+                           || x.outcome == attempt_outcome::degraded;
+  if (was_decided) {
+    mine.ordinal = x.attempt.ordinal;
+    mine.decided_by = x.attempt;
+    mine.is_done = true;
+  }
+  if (is_resumed)
+    resumed_.erase(x.attempt.gang);
+  else {
+    live_tries_.erase(mine.live_try);
+    mine.live_try = 0;
+  }
+  out_.tell(to(role_kind::queue), x);
+}
+
+void partition_role::hear(const inquiry& x) {
+  auto pos = gangs_.find(x.attempt.gang);
+  if (pos != gangs_.end()) {
+    const auto& mine = pos->second;
+    const bool is_live = x.attempt.epoch == epoch_ && x.attempt.try_no == mine.live_try;
+    const bool is_resumed =
+        resumed_.contains(x.attempt.gang) && resumed_.at(x.attempt.gang) == x.attempt;
+    if (is_live || is_resumed)
+      return; // undecided: wait; decided: COMMIT is resent
+    if (mine.decided_by == x.attempt && mine.ordinal == x.attempt.ordinal) {
+      out_.tell(to_shard(x.shard), inquiry_answer{x.attempt, true});
+      return;
+    }
+  }
+  out_.tell(to_shard(x.shard), inquiry_answer{x.attempt, false});
+}
+
+/// The pod group actor died with an attempt in its hands. What it decided, if anything, stands in
+/// the log: the shell hands us a new life, which reads it before it answers anyone.
+void partition_role::on(const child_died& x) {
+  out_.add(note{"partition.child_died", {{"who", to_text(x.where)}}, true});
+}
+
+std::uint64_t partition_role::state_hash() const {
+  auto h = base::hash_combine(epoch_.value, next_try_);
+  for (const auto& [gang, e] : gangs_)
+    h = base::hash_combine(base::hash_combine(h, base::hash_of(gang.value)),
+                           base::hash_combine(e.ordinal * 2 + (e.is_done ? 1 : 0), e.live_try));
+  return h;
+}
+
+} // namespace tutti::protocol

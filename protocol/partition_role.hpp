@@ -1,0 +1,68 @@
+// One coordinator partition: who coordinates which gang, under which epoch, and what became of old
+// attempts.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+
+#include "protocol/role.hpp"
+
+namespace tutti::protocol {
+
+/// Rival attempts of one gang would fight each other, and an attempt that died leaves shards in
+/// doubt. So a gang's attempts are all begun here, one at a time, numbered; and whoever asks about
+/// an attempt that is no longer live is answered from what the decision log said when this owner
+/// began.
+///
+///     started: life_record under the new epoch, synced ─▶ new_epoch to all shards
+///                                                      ─▶ a pod group actor per unfinished
+///                                                      decision
+///     try_gang ─▶ begin_attempt ─▶ … ─▶ attempt_over ─▶ (to the queue)
+///     inquiry  ─▶ aborted | done | silence while it is live
+///
+/// Presumed abort: an attempt of this epoch that is not live, and one of an older epoch that is not
+/// the last decided one, is aborted. The second is allowed because the store's lock proves the
+/// older owner dead (rule 4); a log that several owners share must close the slot first.
+class partition_role final : public role {
+public:
+  struct options {
+    base::partition_id partition;
+    std::uint32_t shards = 1;
+  };
+
+  explicit partition_role(options how) : how_(how) {}
+
+  effects on(const event& e, base::time_point now) override;
+  std::uint64_t state_hash() const override;
+
+private:
+  /// The last decided ordinal of a gang, and the attempt under way, if any.
+  struct entry {
+    std::uint64_t ordinal = 0;
+    base::attempt_id decided_by; ///< of `ordinal`
+    bool is_done = true;         ///< nothing is left to do for `ordinal`
+    std::uint64_t live_try = 0;  ///< 0 = none
+  };
+
+  void on(const started& x);
+  void on(const received& x);
+  void on(const child_died& x);
+  void hear(const try_gang& x);
+  void hear(const attempt_over& x);
+  void hear(const inquiry& x);
+  template <class M>
+  void hear(const M&) {}
+
+  std::uint64_t low_water() const;
+
+  options how_;
+  effects out_;
+  base::epoch_no epoch_;
+  std::uint64_t next_try_ = 1;
+  std::map<base::gang_uid, entry> gangs_;
+  std::map<base::gang_uid, base::attempt_id> resumed_; ///< live attempts of earlier owners
+  std::set<std::uint64_t> live_tries_;
+};
+
+} // namespace tutti::protocol
