@@ -1,0 +1,291 @@
+#include "actors/role_actor.hpp"
+
+#include <atomic>
+#include <utility>
+
+#include <caf/all.hpp>
+
+#include "base/ensure.hpp"
+#include "base/fault_point.hpp"
+
+namespace tutti::actors {
+
+namespace {
+
+/// Ids of HTTP exchanges are unique in the process, because all roles share one carrier.
+std::uint64_t next_exchange_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+/// An effect that no one outside the process sees, or that the role wants at once.
+bool is_unordered(const protocol::effect& e) {
+  if (const auto* s = std::get_if<protocol::send>(&e))
+    return s->unordered;
+  return std::holds_alternative<protocol::append>(e) || std::holds_alternative<protocol::arm>(e)
+         || std::holds_alternative<protocol::disarm>(e) || std::holds_alternative<protocol::note>(e)
+         || std::holds_alternative<protocol::hang_up>(e);
+}
+
+} // namespace
+
+role_actor::role_actor(caf::actor_config& cfg, services& around, protocol::role_ptr role,
+                       options how)
+    : caf::event_based_actor(cfg), around_(around), role_(std::move(role)), how_(std::move(how)) {
+  ensure(role_ != nullptr);
+  applied_ = how_.applied;
+  set_default_handler(caf::drop);
+}
+
+caf::behavior role_actor::make_behavior() {
+  for (const auto& e : std::exchange(how_.first, {}))
+    take(e);
+  return {[this](const mail& m) { open(*m); }};
+}
+
+void role_actor::on_exit() {
+  around_.routes.drop(how_.where, address());
+  for (const auto& [mine, id] : exchanges_)
+    if (around_.http != nullptr)
+      around_.http->hang_up(id);
+  if (!is_retired_ && !is_stopping_ && how_.parent != how_.where)
+    around_.routes.post(how_.parent, make_mail(protocol::event{protocol::child_died{how_.where}}));
+  role_.reset();
+}
+
+void role_actor::open(letter& x) {
+  if (is_retired_)
+    return;
+  std::visit(
+      [this](auto& item) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(item)>, protocol::event>)
+          take(item);
+        else
+          on(item);
+      },
+      x);
+}
+
+void role_actor::take(const protocol::event& e) {
+  ++since_checkpoint_;
+  forget_exchange(e);
+  auto wanted = role_->on(e, around_.clock.now());
+  std::uint64_t batch_mark = 0;
+  for (auto& effect : wanted.list())
+    perform(effect, batch_mark);
+}
+
+/// The last event of an exchange ends it.
+void role_actor::forget_exchange(const protocol::event& e) {
+  if (const auto* a = std::get_if<protocol::answered>(&e))
+    exchanges_.erase(a->id);
+  else if (const auto* u = std::get_if<protocol::answer_unknown>(&e))
+    exchanges_.erase(u->id);
+  else if (const auto* c = std::get_if<protocol::stream_closed>(&e))
+    exchanges_.erase(c->id);
+}
+
+/// `batch_mark` is the last synced append of this call. Fault points wait for that one only: they
+/// name a place between the effects of one step, whatever other steps still have under way.
+void role_actor::perform(protocol::effect& e, std::uint64_t& batch_mark) {
+  if (std::holds_alternative<protocol::append>(e)) {
+    const bool synced = std::get<protocol::append>(e).how == protocol::append::durability::synced;
+    perform_now(e);
+    if (synced)
+      batch_mark = last_synced_ = appends_;
+    return;
+  }
+  const bool is_fault = std::holds_alternative<protocol::fault>(e);
+  const auto behind = is_fault ? batch_mark : last_synced_;
+  const bool must_wait =
+      is_fault ? behind > appends_done_ : behind > appends_done_ || !queue_.empty();
+  if (!is_unordered(e) && must_wait)
+    queue_.push_back({behind, std::move(e)});
+  else
+    perform_now(e);
+}
+
+void role_actor::perform_now(protocol::effect& e) {
+  std::visit([this](auto& x) { act(x); }, e);
+}
+
+void role_actor::act(protocol::append& x) {
+  const auto n = ++appends_;
+  auto self = caf::actor_cast<caf::actor>(this);
+  around_.store.submit(
+      persistence::append_request{how_.where, around_.incarnation, std::move(x.what),
+                                  x.how == protocol::append::durability::synced},
+      [self, n](base::result<persistence::outcome> how) {
+        append_done answer{
+            n, how ? base::result<persistence::journal_index>{std::get<persistence::appended>(*how)
+                                                                  .index}
+                   : base::result<persistence::journal_index>{how.error()}};
+        caf::anon_send(self, make_mail(std::move(answer)));
+      });
+}
+
+void role_actor::act(protocol::decide& x) {
+  auto self = caf::actor_cast<caf::actor>(this);
+  const auto slot = x.slot;
+  around_.store.submit(persistence::decide_request{std::move(x)},
+                       [self, slot](base::result<persistence::outcome> how) {
+                         decide_done answer{slot, how.error()};
+                         if (how)
+                           answer.outcome = std::get<persistence::decide_outcome>(std::move(*how));
+                         caf::anon_send(self, make_mail(std::move(answer)));
+                       });
+}
+
+void role_actor::act(protocol::amend& x) {
+  auto self = caf::actor_cast<caf::actor>(this);
+  const auto slot = x.slot;
+  around_.store.submit(persistence::amend_request{std::move(x)},
+                       [self, slot](base::result<persistence::outcome> how) {
+                         amend_done answer{slot, how.error()};
+                         if (how)
+                           answer.outcome = std::get<persistence::amend_outcome>(std::move(*how));
+                         caf::anon_send(self, make_mail(std::move(answer)));
+                       });
+}
+
+void role_actor::act(protocol::send& x) {
+  around_.routes.send(how_.where, x.to, std::move(x.what));
+}
+
+void role_actor::act(protocol::arm& x) {
+  armed_[x.timer] = ++armings_;
+  delayed_send(this, x.after, make_mail(timer_due{x.timer, armings_}));
+}
+
+void role_actor::act(protocol::disarm& x) {
+  armed_.erase(x.timer);
+}
+
+void role_actor::act(protocol::exchange& x) {
+  ensure(around_.http != nullptr, protocol::to_text(how_.where));
+  const auto id = next_exchange_id();
+  exchanges_[x.id] = id;
+  auto self = caf::actor_cast<caf::actor>(this);
+  around_.http->start(id, std::move(x.request), [self, mine = x.id](protocol::event e) {
+    std::visit(
+        [mine](auto& item) {
+          if constexpr (requires { item.id = mine; })
+            item.id = mine;
+        },
+        e);
+    caf::anon_send(self, make_mail(std::move(e)));
+  });
+}
+
+void role_actor::act(protocol::hang_up& x) {
+  if (auto pos = exchanges_.find(x.id); pos != exchanges_.end()) {
+    around_.http->hang_up(pos->second);
+    exchanges_.erase(pos);
+  }
+}
+
+void role_actor::act(protocol::host& x) {
+  around_.bring_up(x.where, how_.where);
+}
+
+void role_actor::act(protocol::retire&) {
+  is_retired_ = true;
+  around_.routes.drop(how_.where, address());
+  quit();
+}
+
+void role_actor::act(protocol::note& x) {
+  around_.notes.record(how_.where, x, around_.clock.now(), around_.clock.wall_now());
+}
+
+void role_actor::act(protocol::fault& x) {
+  base::pass_fault(x.id);
+}
+
+void role_actor::on(append_done& x) {
+  ensure(x.n == appends_done_ + 1, x.n, appends_done_);
+  if (!x.index) {
+    around_.fatal(x.index.error().in("journal of " + protocol::to_text(how_.where)));
+    return;
+  }
+  appends_done_ = x.n;
+  applied_ = *x.index;
+  while (!queue_.empty() && queue_.front().behind <= appends_done_) {
+    auto next = std::move(queue_.front().what);
+    queue_.pop_front();
+    perform_now(next);
+    if (is_retired_)
+      return;
+  }
+  write_checkpoint();
+}
+
+void role_actor::on(decide_done& x) {
+  if (x.outcome) {
+    take(protocol::event{protocol::decided{x.slot, x.outcome->winner}});
+    return;
+  }
+  if (x.outcome.error().what() == base::code::io) {
+    around_.fatal(x.outcome.error().in("decision log"));
+    return;
+  }
+  take(protocol::event{protocol::decide_refused{x.slot, x.outcome.error()}});
+}
+
+void role_actor::on(amend_done& x) {
+  if (!x.outcome) {
+    around_.fatal(x.outcome.error().in("decision log"));
+    return;
+  }
+  if (x.outcome->refused)
+    take(protocol::event{protocol::amend_refused{x.slot, x.outcome->now}});
+  else
+    take(protocol::event{protocol::amended{x.slot, x.outcome->now}});
+}
+
+void role_actor::on(timer_due& x) {
+  auto pos = armed_.find(x.timer);
+  if (pos == armed_.end() || pos->second != x.n)
+    return; // disarmed or armed anew since
+  armed_.erase(pos);
+  take(protocol::event{protocol::timer_fired{x.timer}});
+}
+
+void role_actor::on(checkpoint_due& x) {
+  checkpoint_wanted_ = how_.keeps_checkpoints && since_checkpoint_ > 0;
+  is_stopping_ = is_stopping_ || x.is_last;
+  write_checkpoint();
+  if (is_stopping_ && !checkpoint_wanted_ && !is_writing_checkpoint_)
+    quit();
+}
+
+/// Only behind the watermark: a snapshot may not know of a record that the disk does not have.
+void role_actor::write_checkpoint() {
+  if (!checkpoint_wanted_ || is_writing_checkpoint_ || appends_done_ != appends_)
+    return;
+  checkpoint_wanted_ = false;
+  since_checkpoint_ = 0;
+  auto bytes = role_->snapshot();
+  if (bytes.empty())
+    return;
+  is_writing_checkpoint_ = true;
+  auto self = caf::actor_cast<caf::actor>(this);
+  around_.store.submit(persistence::checkpoint_request{how_.where, applied_, std::move(bytes)},
+                       [self](base::result<persistence::outcome> how) {
+                         checkpoint_done answer{how ? base::result<void>{}
+                                                    : base::result<void>{how.error()}};
+                         caf::anon_send(self, make_mail(std::move(answer)));
+                       });
+}
+
+void role_actor::on(checkpoint_done& x) {
+  is_writing_checkpoint_ = false;
+  if (!x.how) {
+    around_.fatal(x.how.error().in("checkpoint of " + protocol::to_text(how_.where)));
+    return;
+  }
+  if (is_stopping_)
+    quit();
+}
+
+} // namespace tutti::actors

@@ -1,0 +1,98 @@
+// The one generic shell: an actor that hosts a role and performs its effects. No decision is made
+// here.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include <caf/event_based_actor.hpp>
+
+#include "actors/mail.hpp"
+#include "actors/services.hpp"
+#include "protocol/role.hpp"
+
+namespace tutti::actors {
+
+/// Decode, `role.on`, perform. What the shell adds is order: nothing that a role says leaves before
+/// what it wrote with `synced` is durable, while the role itself goes on working, so that many
+/// attempts share one sync (one watermark per role).
+///
+///     effects ──▶ [send … | append synced #7 | send … | fault …] ──▶ performed in order;
+///                              everything ordered behind #7 waits for append_done{7}
+///
+/// Also: timers, HTTP exchanges, bringing up children, and checkpoints behind the watermark.
+class role_actor final : public caf::event_based_actor {
+public:
+  struct options {
+    protocol::address where;
+    protocol::address parent; ///< hears `child_died` if this one dies; equal to `where` = nobody
+    bool keeps_checkpoints = false;
+    persistence::journal_index applied = 0; ///< of the checkpoint it was restored from
+    std::vector<protocol::event> first;     ///< handled before anything else: replays, `started`
+  };
+
+  role_actor(caf::actor_config& cfg, services& around, protocol::role_ptr role, options how);
+
+  caf::behavior make_behavior() override;
+  const char* name() const override { return "tutti.role"; }
+  void on_exit() override;
+
+private:
+  void open(letter& x);
+  void take(const protocol::event& e);
+  void forget_exchange(const protocol::event& e);
+  void perform(protocol::effect& e, std::uint64_t& batch_mark);
+  void perform_now(protocol::effect& e);
+
+  void act(protocol::append& x);
+  void act(protocol::decide& x);
+  void act(protocol::amend& x);
+  void act(protocol::send& x);
+  void act(protocol::arm& x);
+  void act(protocol::disarm& x);
+  void act(protocol::exchange& x);
+  void act(protocol::hang_up& x);
+  void act(protocol::host& x);
+  void act(protocol::retire& x);
+  void act(protocol::note& x);
+  void act(protocol::fault& x);
+
+  void on(append_done& x);
+  void on(decide_done& x);
+  void on(amend_done& x);
+  void on(timer_due& x);
+  void on(checkpoint_due& x);
+  void on(checkpoint_done& x);
+  void write_checkpoint();
+
+  services& around_;
+  protocol::role_ptr role_;
+  options how_;
+  bool is_retired_ = false;
+
+  // order
+  struct waiting {
+    std::uint64_t behind = 0; ///< performed once this append is durable
+    protocol::effect what;
+  };
+  std::deque<waiting> queue_;
+  std::uint64_t appends_ = 0; ///< submitted so far
+  std::uint64_t appends_done_ = 0;
+  std::uint64_t last_synced_ = 0; ///< the newest append that was submitted with `synced`
+
+  // timers and exchanges
+  std::map<protocol::timer_id, std::uint64_t> armed_;
+  std::uint64_t armings_ = 0;
+  std::map<std::uint64_t, std::uint64_t> exchanges_; ///< role's id → process's id
+
+  // checkpoints
+  persistence::journal_index applied_ = 0;
+  std::uint64_t since_checkpoint_ = 0; ///< letters since the last one
+  bool checkpoint_wanted_ = false;
+  bool is_writing_checkpoint_ = false;
+  bool is_stopping_ = false;
+};
+
+} // namespace tutti::actors

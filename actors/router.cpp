@@ -1,0 +1,47 @@
+#include "actors/router.hpp"
+
+#include <mutex>
+
+#include <caf/all.hpp>
+
+namespace tutti::actors {
+
+void router::put(const protocol::address& where, caf::actor who) {
+  std::unique_lock lock{mutex_};
+  actors_[where] = std::move(who);
+}
+
+void router::drop(const protocol::address& where, const caf::actor_addr& who) {
+  std::unique_lock lock{mutex_};
+  auto pos = actors_.find(where);
+  if (pos != actors_.end() && pos->second.address() == who)
+    actors_.erase(pos);
+}
+
+caf::actor router::find(const protocol::address& where) const {
+  std::shared_lock lock{mutex_};
+  auto pos = actors_.find(where);
+  return pos == actors_.end() ? caf::actor{} : pos->second;
+}
+
+void router::send(const protocol::address& from, const protocol::address& to,
+                  protocol::message what) const {
+  post(to, make_mail(protocol::event{protocol::received{from, std::move(what)}}));
+}
+
+void router::post(const protocol::address& to, mail what) const {
+  if (auto who = find(to))
+    caf::anon_send(who, std::move(what));
+}
+
+void router::clear() {
+  std::unique_lock lock{mutex_};
+  actors_.clear();
+}
+
+std::size_t router::size() const {
+  std::shared_lock lock{mutex_};
+  return actors_.size();
+}
+
+} // namespace tutti::actors

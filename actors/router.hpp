@@ -1,0 +1,36 @@
+// Finds the actor behind a logical address. The only shared table of the process.
+#pragma once
+
+#include <shared_mutex>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <caf/actor.hpp>
+
+#include "actors/mail.hpp"
+#include "protocol/address.hpp"
+#include "protocol/messages.hpp"
+
+namespace tutti::actors {
+
+/// Roles name each other by address and never know who is behind it. Thread-safe.
+class router {
+public:
+  /// From now on `where` is `who`; replaces whoever was there.
+  void put(const protocol::address& where, caf::actor who);
+  /// Takes `where` out if it still is `who`: a retired actor must not take out its successor.
+  void drop(const protocol::address& where, const caf::actor_addr& who);
+  /// Null if nobody is there.
+  caf::actor find(const protocol::address& where) const;
+  /// Delivers a message, or drops it if nobody is there: every sender resends what it must.
+  void send(const protocol::address& from, const protocol::address& to,
+            protocol::message what) const;
+  void post(const protocol::address& to, mail what) const;
+  void clear();
+  std::size_t size() const;
+
+private:
+  mutable std::shared_mutex mutex_;
+  boost::unordered_flat_map<protocol::address, caf::actor, std::hash<protocol::address>> actors_;
+};
+
+} // namespace tutti::actors

@@ -1,0 +1,48 @@
+// What the shell of a role may use of the process around it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "actors/recorder.hpp"
+#include "actors/router.hpp"
+#include "base/time.hpp"
+#include "persistence/store.hpp"
+#include "protocol/events.hpp"
+#include "protocol/role.hpp"
+
+namespace tutti::actors {
+
+/// Carries HTTP exchanges; answers come back as events on any thread. In production the bridge's
+/// HTTP client, elsewhere whatever carries the same bytes.
+class http_carrier {
+public:
+  virtual ~http_carrier() = default;
+  /// Starts one exchange under `id` (unique in the process). `tell` gets `answered`,
+  /// `answer_unknown` or the stream events, all with this id.
+  virtual void start(std::uint64_t id, protocol::http_request request,
+                     std::function<void(protocol::event)> tell) = 0;
+  virtual void hang_up(std::uint64_t id) = 0;
+};
+
+/// Everything a shell needs, owned by the scheduler and outliving every actor.
+struct services {
+  router& routes;
+  persistence::store& store;
+  http_carrier* http = nullptr; ///< null: no API server (some tests)
+  const base::clock& clock;
+  recorder& notes;
+  /// Makes the role behind an address that another role asked to `host`; null if there is no such
+  /// kind.
+  std::function<protocol::role_ptr(const protocol::address&)> make_role;
+  /// Brings up a hosted role; set by the scheduler.
+  std::function<void(const protocol::address& where, const protocol::address& parent)> bring_up;
+  /// The store or a role is broken beyond repair: the process must end (and recover from disk).
+  std::function<void(const base::error&)> fatal;
+  base::incarnation_no incarnation;
+  std::uint64_t seed = 0;
+};
+
+} // namespace tutti::actors
