@@ -1,0 +1,353 @@
+#include "shards/node_ledger.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/ensure.hpp"
+#include "base/hash.hpp"
+#include "shards/amounts.hpp"
+
+namespace tutti::shards {
+namespace {
+
+using base::attempt_id;
+using base::pod_uid;
+using base::resources;
+
+/// True if any port of `a` cannot be on one node with any of `b`; the first such port of `a`.
+const base::host_port* first_collision(const base::port_list& a, const base::port_list& b) {
+  for (const auto& x : a)
+    for (const auto& y : b)
+      if (collide(x, y))
+        return &x;
+  return nullptr;
+}
+
+base::shortage port_shortage(const base::host_port& x) {
+  return {fmt::format("host port {}/{}", x.port, x.protocol.text()), 1, 0};
+}
+
+std::int64_t amount_of(const resources& x, const std::string& name) {
+  if (name == "cpu")
+    return x.cpu_milli;
+  if (name == "memory")
+    return x.memory_bytes;
+  if (name == "ephemeral-storage")
+    return x.ephemeral_bytes;
+  if (name == "pods")
+    return x.pods;
+  for (const auto& e : x.extended)
+    if (e.name.text() == name)
+      return e.amount;
+  return 0;
+}
+
+std::uint64_t hash_of(const resources& x) {
+  using base::hash_combine;
+  using base::hash_of;
+  auto h = hash_of(static_cast<std::uint64_t>(x.cpu_milli));
+  h = hash_combine(h, static_cast<std::uint64_t>(x.memory_bytes));
+  h = hash_combine(h, static_cast<std::uint64_t>(x.ephemeral_bytes));
+  h = hash_combine(h, static_cast<std::uint64_t>(x.pods));
+  for (const auto& e : x.extended)
+    h = hash_combine(hash_combine(h, hash_of(e.name.text())), static_cast<std::uint64_t>(e.amount));
+  return h;
+}
+
+} // namespace
+
+std::optional<node_ledger::refusal>
+node_ledger::hold(const attempt_id& attempt, const std::vector<protocol::seat>& seats,
+                  const std::vector<protocol::victim>& victims) {
+  if (holds(attempt))
+    return std::nullopt; // a repeated PREPARE takes no more room
+  if (auto rival = rival_for(attempt, victims))
+    return rival;
+
+  // Tried on a copy, seat by seat, so that the first that does not fit is named and nothing
+  // remains.
+  auto trial = *this;
+  auto& mine = trial.claims_[attempt];
+  for (const auto& v : victims)
+    mine.victims.insert(v.pod);
+  const auto supply = positive(allocatable_ - sum_) + victims_here(mine);
+  // What must be found: room for the seats, and for what is over-used already without any rival's
+  // victim to account for it.
+  const auto demand = [&] {
+    return (trial.sum_ - sum_) + positive(sum_ - trial.credits_but(attempt) - allocatable_);
+  };
+  auto asked = demand();
+  for (const auto& wanted : seats) {
+    if (auto taken = trial.taken_port(attempt, wanted))
+      return taken;
+    trial.add_seat(attempt, wanted);
+    trial.recount();
+    auto now_asked = demand();
+    auto lacking = base::first_shortage(now_asked - asked, supply - asked);
+    if (!lacking.fits())
+      return refusal{wanted.pod, lacking, holders_of(attempt, lacking)};
+    asked = std::move(now_asked);
+  }
+  *this = std::move(trial);
+  ensure(holds(attempt), attempt.gang.value);
+  return std::nullopt;
+}
+
+void node_ledger::hold_anyway(const attempt_id& attempt, const std::vector<protocol::seat>& seats,
+                              const std::vector<protocol::victim>& victims) {
+  auto& mine = claims_[attempt];
+  for (const auto& v : victims)
+    mine.victims.insert(v.pod);
+  for (const auto& wanted : seats) {
+    add_seat(attempt, wanted);
+    auto& e = entries_.at(wanted.pod);
+    e.is_possible = !e.is_really_here();
+  }
+  recount();
+}
+
+void node_ledger::release(const attempt_id& attempt) {
+  auto pos = claims_.find(attempt);
+  if (pos == claims_.end())
+    return;
+  const auto mine = std::move(pos->second);
+  claims_.erase(pos);
+  for (const auto& pod : mine.seats)
+    drop_holder(attempt, pod);
+  recount();
+}
+
+void node_ledger::release(const attempt_id& attempt, const std::vector<pod_uid>& pods) {
+  auto pos = claims_.find(attempt);
+  if (pos == claims_.end())
+    return;
+  for (const auto& pod : pods)
+    if (pos->second.seats.erase(pod) > 0)
+      drop_holder(attempt, pod);
+  if (pos->second.seats.empty())
+    claims_.erase(pos);
+  recount();
+}
+
+void node_ledger::bound(const pod_uid& pod, const base::footprint& takes) {
+  auto& e = entries_[pod];
+  // The API server's word replaces ours: the pod may have been resized since it was promised room.
+  e.takes = takes;
+  e.is_bound = true;
+  e.is_allowed = false;
+  e.is_possible = false;
+  e.holders.clear();
+  recount();
+}
+
+void node_ledger::gone(const pod_uid& pod) {
+  if (auto pos = entries_.find(pod); pos != entries_.end())
+    erase(pos);
+  recount();
+}
+
+bool node_ledger::may_bind(const attempt_id& attempt, const pod_uid& pod) {
+  auto pos = entries_.find(pod);
+  if (pos == entries_.end())
+    return false;
+  auto& mine = pos->second;
+  if (mine.is_really_here())
+    return true;
+  if (!mine.holders.contains(attempt))
+    return false; // never for room that is not held
+  resources really;
+  for (const auto& [other, e] : entries_) {
+    if (other == pod || !(e.is_really_here() || e.is_possible))
+      continue;
+    if (first_collision(mine.takes.ports, e.takes.ports) != nullptr)
+      return false;
+    really += e.takes.amounts;
+  }
+  if (!base::fits(mine.takes.amounts, allocatable_ - really))
+    return false;
+  mine.is_allowed = true;
+  mine.is_possible = false;
+  return true;
+}
+
+base::footprint node_ledger::free() const {
+  base::footprint out;
+  const auto plain = allocatable_ - sum_;
+  out.amounts = greater(plain, lesser(resources{}, plain + credits()));
+  for (const auto& [pod, e] : entries_)
+    for (const auto& port : e.takes.ports)
+      if (!is_covered_port(pod, port))
+        out.ports.push_back(port);
+  std::sort(out.ports.begin(), out.ports.end());
+  return out;
+}
+
+resources node_ledger::credits() const {
+  resources out;
+  for (const auto& [attempt, with] : claims_)
+    out += credit(attempt, with);
+  return out;
+}
+
+std::uint64_t node_ledger::state_hash() const {
+  using base::hash_combine;
+  auto h = hash_of(allocatable_);
+  for (const auto& [pod, e] : entries_) {
+    h = hash_combine(hash_combine(h, base::hash_of(pod.value)), hash_of(e.takes.amounts));
+    for (const auto& p : e.takes.ports)
+      h = hash_combine(h, static_cast<std::uint64_t>(p.port));
+    for (const auto& holder : e.holders)
+      h = hash_combine(h, std::hash<attempt_id>{}(holder));
+    h = hash_combine(h,
+                     (e.is_bound ? 4u : 0u) + (e.is_allowed ? 2u : 0u) + (e.is_possible ? 1u : 0u));
+  }
+  for (const auto& [attempt, with] : claims_) {
+    h = hash_combine(h, std::hash<attempt_id>{}(attempt));
+    for (const auto& v : with.victims)
+      h = hash_combine(h, base::hash_of(v.value));
+  }
+  return h;
+}
+
+void node_ledger::add_seat(const attempt_id& attempt, const protocol::seat& wanted) {
+  claims_[attempt].seats.insert(wanted.pod);
+  auto& e = entries_[wanted.pod];
+  if (e.is_bound)
+    return; // it is here already: counted as the API server says
+  if (e.holders.empty())
+    e.takes = wanted.takes;
+  else // two attempts may have seen the pod at different times: room for either
+    e.takes.amounts = greater(e.takes.amounts, wanted.takes.amounts);
+  for (const auto& p : wanted.takes.ports)
+    if (std::find(e.takes.ports.begin(), e.takes.ports.end(), p) == e.takes.ports.end())
+      e.takes.ports.push_back(p);
+  std::sort(e.takes.ports.begin(), e.takes.ports.end());
+  e.holders.insert(attempt);
+}
+
+void node_ledger::drop_holder(const attempt_id& attempt, const pod_uid& pod) {
+  auto pos = entries_.find(pod);
+  if (pos == entries_.end() || pos->second.holders.erase(attempt) == 0)
+    return;
+  if (pos->second.holders.empty() && !pos->second.is_bound)
+    entries_.erase(pos);
+}
+
+void node_ledger::erase(entries::iterator pos) {
+  const auto pod = pos->first;
+  entries_.erase(pos);
+  for (auto c = claims_.begin(); c != claims_.end();) {
+    c->second.victims.erase(pod);
+    const bool was_seat = c->second.seats.erase(pod) > 0;
+    c = was_seat && c->second.seats.empty() ? claims_.erase(c) : std::next(c);
+  }
+}
+
+/// A victim is in exactly one plan (S9), whatever the shard thinks.
+std::optional<node_ledger::refusal>
+node_ledger::rival_for(const attempt_id& attempt,
+                       const std::vector<protocol::victim>& victims) const {
+  for (const auto& v : victims)
+    for (const auto& [other, with] : claims_)
+      if (other != attempt && with.victims.contains(v.pod))
+        return refusal{v.pod, {"victim", 1, 0}, {other}};
+  return std::nullopt;
+}
+
+std::optional<node_ledger::refusal> node_ledger::taken_port(const attempt_id& attempt,
+                                                            const protocol::seat& wanted) const {
+  if (wanted.takes.ports.empty())
+    return std::nullopt;
+  auto known = entries_.find(wanted.pod);
+  if (known != entries_.end() && known->second.is_bound)
+    return std::nullopt;
+  const auto& my_victims = claims_.at(attempt).victims;
+  for (const auto& [pod, e] : entries_) {
+    if (pod == wanted.pod || (e.is_bound && my_victims.contains(pod)))
+      continue;
+    if (const auto* port = first_collision(wanted.takes.ports, e.takes.ports)) {
+      std::vector<attempt_id> holders(e.holders.begin(), e.holders.end());
+      return refusal{wanted.pod, port_shortage(*port), std::move(holders)};
+    }
+  }
+  return std::nullopt;
+}
+
+resources node_ledger::victims_here(const claim& of) const {
+  resources out;
+  for (const auto& v : of.victims)
+    if (auto pos = entries_.find(v); pos != entries_.end() && pos->second.is_bound)
+      out += pos->second.takes.amounts;
+  return out;
+}
+
+resources node_ledger::credit(const attempt_id& of, const claim& with) const {
+  if (with.victims.empty())
+    return {};
+  resources seats;
+  for (const auto& pod : with.seats) {
+    const auto& e = entries_.at(pod);
+    const bool is_only_ours = e.holders.size() == 1 && e.holders.contains(of);
+    if (e.is_bound || is_only_ours)
+      seats += e.takes.amounts;
+  }
+  return lesser(seats, victims_here(with));
+}
+
+resources node_ledger::credits_but(const attempt_id& attempt) const {
+  resources out;
+  for (const auto& [other, with] : claims_)
+    if (other != attempt)
+      out += credit(other, with);
+  return out;
+}
+
+/// Those whose promises, not yet bound, stand in the way: nobody, if it would not fit without them.
+std::vector<attempt_id> node_ledger::holders_of(const attempt_id& asker,
+                                                const base::shortage& lacking) const {
+  std::set<attempt_id> found;
+  std::int64_t in_the_way = 0;
+  for (const auto& [pod, e] : entries_) {
+    const auto amount = amount_of(e.takes.amounts, lacking.name);
+    if (amount <= 0 || e.holders.empty() || e.holders.contains(asker))
+      continue;
+    in_the_way = base::checked_add(in_the_way, amount);
+    found.insert(e.holders.begin(), e.holders.end());
+  }
+  if (in_the_way < lacking.need - lacking.room)
+    return {};
+  return {found.begin(), found.end()};
+}
+
+/// A port of a victim that a seat of the attempt which named it will take over: told once, as the
+/// seat's.
+bool node_ledger::is_covered_port(const pod_uid& pod, const base::host_port& port) const {
+  for (const auto& [attempt, with] : claims_) {
+    if (!with.victims.contains(pod))
+      continue;
+    for (const auto& seat : with.seats) {
+      const auto& e = entries_.at(seat);
+      if (!e.is_bound && e.holders.size() == 1
+          && first_collision(e.takes.ports, base::port_list{port}) != nullptr)
+        return true;
+    }
+  }
+  return false;
+}
+
+void node_ledger::recount() {
+  sum_ = {};
+  for (const auto& [pod, e] : entries_) {
+    sum_ += e.takes.amounts;
+    ensure_slow(e.is_bound || !e.holders.empty(), pod.value);
+    ensure_slow(!(e.is_bound && !e.holders.empty()), pod.value);
+  }
+#ifdef TUTTI_SLOW_CHECKS
+  for (const auto& [attempt, with] : claims_)
+    for (const auto& seat : with.seats)
+      ensure_slow(entries_.contains(seat), seat.value, attempt.gang.value);
+#endif
+}
+
+} // namespace tutti::shards
