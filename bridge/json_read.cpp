@@ -1,0 +1,30 @@
+#include "bridge/json_read.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+namespace tutti::bridge {
+
+const boost::json::object* object_at(const boost::json::object& in, std::string_view key) {
+  const auto* found = in.if_contains(key);
+  return found ? found->if_object() : nullptr;
+}
+
+const boost::json::array* array_at(const boost::json::object& in, std::string_view key) {
+  const auto* found = in.if_contains(key);
+  return found ? found->if_array() : nullptr;
+}
+
+std::string_view text_at(const boost::json::object& in, std::string_view key) {
+  const auto* found = in.if_contains(key);
+  const auto* text = found ? found->if_string() : nullptr;
+  return text ? std::string_view{text->data(), text->size()} : std::string_view{};
+}
+
+std::string key_of(const boost::json::object& metadata) {
+  const auto space = text_at(metadata, "namespace");
+  const auto name = text_at(metadata, "name");
+  return space.empty() ? std::string{name} : std::string{space} + "/" + std::string{name};
+}
+
+} // namespace tutti::bridge

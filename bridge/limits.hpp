@@ -1,0 +1,58 @@
+// Bounds of the bridge, each with its reason.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace tutti::bridge::limits {
+
+using namespace std::chrono_literals;
+
+/// Objects per page of a list: what kubectl and client-go ask for.
+inline constexpr std::uint32_t page_size = 500;
+/// A watch is asked to end by itself after this, plus up to as much again, so that watches spread
+/// over the servers behind a load balancer.
+inline constexpr auto watch_lifetime = 300s;
+/// First reconnect after a failure; doubled up to the longest.
+inline constexpr auto reconnect_first = 200ms;
+inline constexpr auto reconnect_longest = 10s;
+/// A list is not asked for more often than this after "Too large resource version".
+inline constexpr auto too_new_wait = 1s;
+/// No right to list or write: a human must act first, so ask rarely.
+inline constexpr auto forbidden_wait = 30s;
+/// Longest Retry-After that we obey; a larger one is a mistake of the server.
+inline constexpr auto retry_after_longest = 60s;
+/// Victims and their marks in flight: evictions are few and never urgent beside Bindings.
+inline constexpr std::size_t evictions_in_flight = 32;
+/// First look whether a victim is really gone; doubled up to the longest.
+inline constexpr auto victim_poll_first = 200ms;
+inline constexpr auto victim_poll_longest = 5s;
+/// Conditions and events in flight: a small share beside the binder's window.
+inline constexpr std::size_t status_in_flight = 16;
+/// Objects whose last written condition is remembered; older ones are read again before a write.
+inline constexpr std::size_t conditions_remembered = 200'000;
+/// Conditions that wait to be written at once; beyond it new ones are dropped with an error note.
+inline constexpr std::size_t conditions_waiting = 100'000;
+/// Event series that are remembered, and events that wait: events are best effort.
+inline constexpr std::size_t event_series_remembered = 10'000;
+/// A running series is written again at most so often, and ends after as long without a repeat as
+/// client-go's does.
+inline constexpr auto series_refresh = 60s;
+inline constexpr auto series_idle = 6min;
+/// The server refuses longer notes of events.
+inline constexpr std::size_t note_bytes = 1024;
+/// metav1.Condition allows this much message.
+inline constexpr std::size_t message_bytes = 32'768;
+
+/// Keep-alive connections for single exchanges; each watch has one of its own besides.
+inline constexpr std::size_t connections = 16;
+/// An exchange without an answer for this long has an unknown outcome: above the server's own 60 s
+/// limit for requests there is nothing to wait for.
+inline constexpr auto exchange_timeout = 62s;
+/// Longest line of a watch: etcd's 1.5 MiB object with room for JSON's growth.
+inline constexpr std::size_t line_bytes_max = 16u << 20;
+/// Largest whole answer: a page of 500 objects of half a megabyte.
+inline constexpr std::size_t body_bytes_max = 256u << 20;
+
+} // namespace tutti::bridge::limits
