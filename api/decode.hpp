@@ -19,6 +19,8 @@ base::result<pod> decode_pod(const boost::json::object& object);
 base::result<priority_class> decode_priority_class(const boost::json::object& object);
 /// `v1alpha1` has no PodGroup: `bad_input`.
 base::result<pod_group> decode_pod_group(const boost::json::object& object, dialect spoken);
+/// Spoken in v1alpha3 only.
+base::result<pod_group> decode_composite_pod_group(const boost::json::object& object);
 base::result<workload> decode_workload(const boost::json::object& object, dialect spoken);
 
 } // namespace tutti::api

@@ -125,6 +125,8 @@ struct pod {
   std::int64_t grace_seconds = 30;             ///< terminationGracePeriodSeconds
   std::string group;                           ///< schedulingGroup.podGroupName; empty = none
   std::optional<workload_member_ref> workload_ref; ///< v1alpha1 only
+  /// Why we must not schedule this pod: it names its group in a way that we do not understand.
+  std::string refused;
   /// Demands in the spec that this version does not weigh, as JSON paths ("spec.resourceClaims").
   std::vector<std::string> unweighed;
 
@@ -181,10 +183,12 @@ struct template_ref {
   friend bool operator==(const template_ref&, const template_ref&) = default;
 };
 
-/// One PodGroup of any dialect; for v1alpha1 made up by `synthesise_group`.
+/// One PodGroup of any dialect (for v1alpha1 made up by `synthesise_group`), or a
+/// CompositePodGroup.
 struct pod_group {
   object_meta meta;
   dialect spoken = dialect::v1beta1;
+  bool is_composite = false; ///< its members are groups, and `rules.min_count` counts those
   group_rules rules;
   template_ref made_from;
   std::string parent; ///< name of a CompositePodGroup; empty = a root

@@ -9,8 +9,8 @@ namespace tutti::api {
 /// greediest init container takes beside the sidecars started before it; replaced by the pod-level
 /// request where there is one; plus overhead. `pods` is 1. All amounts saturate at
 /// `limits::amount_max` (F-1). Ports are those of containers and sidecars (F-7), ascending.
-/// A pod that is being resized takes the larger of what it asks for, was granted and has, unless
-/// its resize is infeasible.
+/// A pod that is being resized takes the largest of what it asks for, was granted and has; what it
+/// asks for does not count once its resize is infeasible.
 base::footprint footprint_of(const pod& p);
 
 } // namespace tutti::api

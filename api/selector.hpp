@@ -1,6 +1,9 @@
 // Label selectors: which objects are meant.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include <boost/json/fwd.hpp>
 
 #include "api/objects.hpp"
@@ -22,6 +25,9 @@ bool matches(const label_selector& selector, const string_map& labels);
 /// One requirement against the value of its label (null = the object has no such label). `not_in`
 /// and `does_not_exist` hold for absent labels; `gt` and `lt` hold only between integers.
 bool holds(const label_requirement& requirement, const std::string_view* value);
+
+/// The operation that manifests call "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt".
+std::optional<label_requirement::operation> operation_of(std::string_view word);
 
 /// Reads {matchLabels, matchExpressions}; null selects nothing. `bad_input` for operators other
 /// than In, NotIn, Exists, DoesNotExist.

@@ -105,10 +105,15 @@ enum class static_verdict : std::uint8_t {
 };
 
 /// The node's host name and name take part where a term asks for them; `name_matters(shape)` says
-/// whether it does, so that one verdict per (shape, class) can be cached where it does not.
+/// whether it does (preferences included), so that one verdict per (shape, class) can be cached
+/// where it does not.
 static_verdict judge(const shape_terms& shape, const class_terms& kind, std::string_view node_name,
                      std::string_view host_name);
 bool name_matters(const shape_terms& shape);
+/// True if all expressions and fields of a term hold; also for the terms of preferences. An empty
+/// term matches nothing.
+bool matches(const node_term& term, const class_terms& kind, std::string_view node_name,
+             std::string_view host_name);
 /// The first taint that `judge` stumbles over; null if there is none.
 const taint* untolerated(const shape_terms& shape, const class_terms& kind);
 /// Value of a label of this node, kubernetes.io/hostname included; empty if it has none (`has`
