@@ -83,7 +83,7 @@ def main():
 
     for g in range(GANGS):
         low, high, _ = chance.choices(sizes, weights=[s[2] for s in sizes])[0]
-        wanted = chance.randint(low, min(high, 256))
+        wanted = chance.randint(min(low, 256), min(high, 256))
         row = chance.choice(pods)
         gpus = max(1, shape(row)[0])
         count = max(1, min(96, wanted // gpus))
