@@ -1,0 +1,197 @@
+#include "persistence/memory_store.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include "base/ensure.hpp"
+#include "persistence/opening.hpp"
+
+namespace tutti::persistence {
+
+using base::code;
+using base::error;
+
+void disk::apply(const batch& b) {
+  for (const auto& p : b.puts)
+    of(p.where).insert_or_assign(p.key, p.value);
+  for (const auto& [where, key] : b.removals)
+    of(where).erase(key);
+  if (b.has_cut()) {
+    auto& journal = of(family::journal);
+    journal.erase(journal.lower_bound(journal_key(b.cut_from)),
+                  journal.lower_bound(journal_key(b.cut_below)));
+  }
+}
+
+base::result<std::unique_ptr<memory_store>> memory_store::open(disk on, memory_options how) {
+  recovery reading;
+  for (auto where : recovery::reading_order)
+    for (const auto& [key, value] : on.of(where))
+      if (auto ok = reading.take(where, key, value); !ok)
+        return ok.error();
+  auto found = reading.finish();
+  if (!found)
+    return found.error();
+  auto who = settle_identity(*found, {how.cluster_uid, how.shards});
+  if (!who)
+    return who.error();
+  std::unique_ptr<memory_store> made{new memory_store(std::move(on), std::move(*found))};
+  batch first;
+  made->book_.set_identity(std::move(*who), first);
+  made->book_.begin_life(first);
+  if (auto ok = made->write(first); !ok)
+    return ok.error();
+  return made;
+}
+
+memory_store::memory_store(disk on, recovered from)
+    : durable_(std::move(on)), book_(std::move(from.all)), remains_(std::move(from.left)) {}
+
+memory_store::~memory_store() {
+  close();
+}
+
+remains memory_store::take_remains() {
+  ensure(!std::exchange(has_taken_remains_, true), book_.all().ends.batch);
+  return std::move(remains_);
+}
+
+void memory_store::submit(request what, completion done) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (!is_dead_) {
+      queue_.push_back({std::move(what), std::move(done)});
+      return;
+    }
+  }
+  done(closed_error());
+}
+
+identity memory_store::who() const {
+  return book_.who();
+}
+
+base::result<void> memory_store::claim(const std::string& cluster_uid) {
+  if (is_dead_)
+    return closed_error();
+  auto who = claimed_identity(book_.who(), cluster_uid);
+  if (!who)
+    return who.error();
+  if (*who == book_.who())
+    return {};
+  batch b;
+  book_.set_identity(std::move(*who), b);
+  return write(b);
+}
+
+store::counters memory_store::counted() const {
+  return counted_;
+}
+
+void memory_store::close() {
+  run_all();
+  // An orderly end leaves nothing unsynced behind.
+  for (const auto& each : unsynced_)
+    if (!is_broken_)
+      durable_.apply(each);
+  unsynced_.clear();
+  const std::lock_guard lock{mutex_};
+  is_dead_ = true;
+}
+
+bool memory_store::run_one() {
+  auto group = take_group(1);
+  if (group.empty())
+    return false;
+  run_group(std::move(group));
+  return true;
+}
+
+void memory_store::run_all() {
+  for (auto group = take_group(SIZE_MAX); !group.empty(); group = take_group(SIZE_MAX))
+    run_group(std::move(group));
+}
+
+std::size_t memory_store::queued() const {
+  const std::lock_guard lock{mutex_};
+  return queue_.size();
+}
+
+std::size_t memory_store::at_risk() const {
+  return unsynced_.size() + queued();
+}
+
+disk memory_store::crash(std::size_t kept) {
+  auto lost = take_group(SIZE_MAX);
+  {
+    const std::lock_guard lock{mutex_};
+    is_dead_ = true;
+  }
+  auto image = durable_;
+  for (std::size_t i = 0; i < std::min(kept, unsynced_.size()); ++i)
+    image.apply(unsynced_[i]);
+  // What nobody was told of may have reached the disk all the same, one write after the other.
+  const auto more = kept - std::min(kept, unsynced_.size());
+  for (std::size_t i = 0; i < std::min(more, lost.size()) && !is_broken_; ++i) {
+    batch b;
+    if (book_.answer(lost[i].what, b) && book_.seal(b))
+      image.apply(b);
+  }
+  return image;
+}
+
+void memory_store::fail(failure how) {
+  fails_next_ = true;
+  how_it_fails_ = how;
+}
+
+std::vector<memory_store::entry> memory_store::take_group(std::size_t most) {
+  const std::lock_guard lock{mutex_};
+  const auto n = static_cast<std::ptrdiff_t>(std::min(most, queue_.size()));
+  const auto end = queue_.begin() + n;
+  std::vector<entry> group{std::make_move_iterator(queue_.begin()), std::make_move_iterator(end)};
+  queue_.erase(queue_.begin(), end);
+  return group;
+}
+
+void memory_store::run_group(std::vector<entry> group) {
+  std::vector<base::result<outcome>> answers;
+  answers.reserve(group.size());
+  batch b;
+  for (const auto& e : group)
+    answers.push_back(is_broken_ ? broken_error() : book_.answer(e.what, b));
+  const auto written = is_broken_ ? base::result<void>{} : write(b);
+  for (std::size_t i = 0; i < group.size(); ++i)
+    group[i].done(written ? std::move(answers[i]) : base::result<outcome>{written.error()});
+}
+
+base::result<void> memory_store::write(batch& b) {
+  if (is_broken_)
+    return broken_error();
+  if (!book_.seal(b))
+    return {};
+  if (fails_next_) {
+    is_broken_ = true;
+    if (how_it_fails_ == failure::sync_fails)
+      unsynced_.push_back(std::move(b));
+    return broken_error();
+  }
+  counted_.records += b.records;
+  for (const auto& p : b.puts)
+    counted_.bytes += p.key.size() + p.value.size();
+  const bool synced = b.synced;
+  const auto number = b.number;
+  unsynced_.push_back(std::move(b));
+  if (synced) {
+    ++counted_.syncs;
+    for (const auto& each : unsynced_)
+      durable_.apply(each);
+    unsynced_.clear();
+    book_.was_synced(number);
+  }
+  return {};
+}
+
+} // namespace tutti::persistence

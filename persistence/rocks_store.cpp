@@ -1,0 +1,261 @@
+#include "persistence/rocks_store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "base/ensure.hpp"
+#include "base/fault_point.hpp"
+#include "persistence/book.hpp"
+#include "persistence/opening.hpp"
+#include "persistence/recovery.hpp"
+#include "persistence/rocks_database.hpp"
+
+namespace tutti::persistence {
+namespace {
+
+using base::error;
+
+/// Requests that share one write: more would let the first wait for the encoding of the last.
+constexpr std::size_t group_requests_max = 1024;
+
+/// Passes the crash points that lie inside a write: everything is made, nothing is on the disk.
+void pass_faults_before_write(const std::vector<request>& group) {
+  for (const auto& r : group) {
+    const auto* a = std::get_if<append_request>(&r);
+    if (a != nullptr && std::holds_alternative<protocol::prepared_record>(a->what))
+      base::pass_fault("P0");
+    if (std::holds_alternative<decide_request>(r))
+      base::pass_fault("C3");
+    if (std::holds_alternative<checkpoint_request>(r))
+      base::pass_fault("P8");
+  }
+}
+
+/// One writer thread owns book and database; everyone else only puts requests into the queue.
+class rocks_store final : public store {
+public:
+  rocks_store(std::unique_ptr<rocks_database> db, recovered from)
+      : db_(std::move(db)), book_(std::move(from.all)), remains_(std::move(from.left)) {}
+  ~rocks_store() override { close(); }
+
+  /// Writes identity and new life; then the thread starts.
+  base::result<void> begin(identity who) {
+    batch b;
+    book_.set_identity(std::move(who), b);
+    book_.begin_life(b);
+    if (auto ok = write(b); !ok)
+      return ok.error();
+    shown_ = book_.who();
+    thread_ = std::thread{[this] { run(); }};
+    return {};
+  }
+
+  remains take_remains() override {
+    ensure(!has_taken_remains_.exchange(true), db_->path());
+    return std::move(remains_);
+  }
+
+  void submit(request what, completion done) override {
+    {
+      const std::lock_guard lock{mutex_};
+      if (!is_closing_) {
+        queue_.push_back({std::move(what), std::move(done)});
+        wake_.notify_one();
+        return;
+      }
+    }
+    done(closed_error());
+  }
+
+  identity who() const override {
+    const std::lock_guard lock{mutex_};
+    return shown_;
+  }
+
+  base::result<void> claim(const std::string& cluster_uid) override {
+    std::promise<base::result<void>> promise;
+    auto answer = promise.get_future();
+    {
+      const std::lock_guard lock{mutex_};
+      if (is_closing_)
+        return closed_error();
+      claims_.push_back({cluster_uid, &promise});
+      wake_.notify_one();
+    }
+    return answer.get();
+  }
+
+  counters counted() const override { return {syncs_, records_, bytes_}; }
+
+  void close() override {
+    {
+      const std::lock_guard lock{mutex_};
+      is_closing_ = true;
+      wake_.notify_one();
+    }
+    if (thread_.joinable())
+      thread_.join();
+  }
+
+private:
+  struct pending_claim {
+    std::string cluster_uid;
+    std::promise<base::result<void>>* answer;
+  };
+  struct group {
+    std::vector<request> what;
+    std::vector<completion> done;
+  };
+
+  void run();
+  bool wait_for_work(group& g, std::vector<pending_claim>& claims);
+  void run_group(group g);
+  base::result<void> run_claim(const std::string& cluster_uid);
+  void say_synced();
+  base::result<void> write(batch& b);
+
+  std::unique_ptr<rocks_database> db_; // writer thread, once it runs
+  book book_;                          // writer thread, once it runs
+  remains remains_;
+  std::atomic<bool> has_taken_remains_ = false;
+  error broken_; // writer thread; code ok = it is not
+
+  std::atomic<std::uint64_t> syncs_ = 0;
+  std::atomic<std::uint64_t> records_ = 0;
+  std::atomic<std::uint64_t> bytes_ = 0;
+
+  struct entry {
+    request what;
+    completion done;
+  };
+  mutable std::mutex mutex_; // guards the members below
+  std::condition_variable wake_;
+  std::deque<entry> queue_;
+  std::vector<pending_claim> claims_;
+  identity shown_;
+  bool is_closing_ = false;
+
+  std::thread thread_;
+};
+
+void rocks_store::run() {
+  group g;
+  std::vector<pending_claim> claims;
+  while (wait_for_work(g, claims)) {
+    for (const auto& c : std::exchange(claims, {}))
+      c.answer->set_value(run_claim(c.cluster_uid));
+    if (!g.what.empty())
+      run_group(std::exchange(g, {}));
+  }
+  if (broken_.what() == base::code::ok)
+    db_->sync(); // an orderly end leaves nothing unsynced; if it fails, it is a crash like any
+                 // other
+}
+
+/// False when there is nothing left to do and the store closes.
+bool rocks_store::wait_for_work(group& g, std::vector<pending_claim>& claims) {
+  std::unique_lock lock{mutex_};
+  if (queue_.empty() && claims_.empty() && !is_closing_) {
+    lock.unlock();
+    say_synced();
+    lock.lock();
+  }
+  wake_.wait(lock, [&] { return is_closing_ || !queue_.empty() || !claims_.empty(); });
+  claims.swap(claims_);
+  for (std::size_t n = 0; n < group_requests_max && !queue_.empty(); ++n) {
+    g.what.push_back(std::move(queue_.front().what));
+    g.done.push_back(std::move(queue_.front().done));
+    queue_.pop_front();
+  }
+  return !g.what.empty() || !claims.empty();
+}
+
+void rocks_store::run_group(group g) {
+  std::vector<base::result<outcome>> answers;
+  answers.reserve(g.what.size());
+  base::result<void> written;
+  if (broken_.what() != base::code::ok) {
+    written = broken_;
+  } else {
+    batch b;
+    for (const auto& r : g.what)
+      answers.push_back(book_.answer(r, b));
+    pass_faults_before_write(g.what);
+    written = write(b);
+  }
+  for (std::size_t i = 0; i < g.done.size(); ++i)
+    g.done[i](written ? std::move(answers[i]) : base::result<outcome>{written.error()});
+}
+
+base::result<void> rocks_store::run_claim(const std::string& cluster_uid) {
+  if (broken_.what() != base::code::ok)
+    return broken_;
+  auto who = claimed_identity(book_.who(), cluster_uid);
+  if (!who)
+    return who.error();
+  if (*who == book_.who())
+    return {};
+  batch b;
+  book_.set_identity(*who, b);
+  if (auto ok = write(b); !ok)
+    return ok;
+  const std::lock_guard lock{mutex_};
+  shown_ = std::move(*who);
+  return {};
+}
+
+/// While nothing else is to be done: the last sync is written down, so that a later damage of what
+/// it covered is told from a torn tail. Costs no sync.
+void rocks_store::say_synced() {
+  batch b;
+  if (broken_.what() != base::code::ok || !book_.say_synced(b))
+    return;
+  if (auto ok = db_->write(b); !ok)
+    broken_ = broken_error(ok.error().message());
+}
+
+base::result<void> rocks_store::write(batch& b) {
+  if (!book_.seal(b))
+    return {};
+  // F10: a failed sync is never retried and believed; the store is broken until it is opened anew.
+  if (auto ok = db_->write(b); !ok) {
+    broken_ = broken_error(ok.error().message());
+    return broken_;
+  }
+  records_ += b.records;
+  for (const auto& p : b.puts)
+    bytes_ += p.key.size() + p.value.size();
+  if (b.synced) {
+    ++syncs_;
+    book_.was_synced(b.number);
+  }
+  return {};
+}
+
+} // namespace
+
+base::result<std::unique_ptr<store>> open_rocks_store(const rocks_options& how) {
+  auto db = rocks_database::open(how.path, how.env);
+  if (!db)
+    return db.error().in(how.path);
+  auto found = (*db)->read_all();
+  if (!found)
+    return found.error().in(how.path);
+  auto who = settle_identity(*found, {how.cluster_uid, how.shards});
+  if (!who)
+    return who.error().in(how.path);
+  auto made = std::make_unique<rocks_store>(std::move(*db), std::move(*found));
+  if (auto ok = made->begin(std::move(*who)); !ok)
+    return ok.error().in(how.path);
+  return std::unique_ptr<store>{std::move(made)};
+}
+
+} // namespace tutti::persistence
