@@ -1,0 +1,74 @@
+#include "queue/announce.hpp"
+
+#include "base/ensure.hpp"
+#include "base/hash.hpp"
+#include "protocol/address.hpp"
+
+namespace tutti::queue {
+
+namespace {
+
+struct saying {
+  const char* reason;
+  std::string text;
+
+  std::uint64_t hash() const {
+    return base::hash_combine(base::hash_of(reason), base::hash_of(text)) | 1u; // never "nothing"
+  }
+};
+
+void tell_pods(gang_entry& g, const saying& what, protocol::effects& out) {
+  for (auto* pod : g.members) {
+    if (!pod->is_pending() || pod->told == what.hash())
+      continue;
+    pod->told = what.hash();
+    out.tell(protocol::to(protocol::role_kind::status),
+             protocol::set_condition{.name = {g.space(), pod->name},
+                                     .is_pod = true,
+                                     .uid = pod->uid.value,
+                                     .type = "PodScheduled",
+                                     .status = false,
+                                     .reason = what.reason,
+                                     .message = what.text});
+  }
+}
+
+void announce(gang_entry& g, const saying& what, const options& how, protocol::effects& out) {
+  ensure(g.life != nullptr);
+  const bool is_news = g.life->told != what.hash();
+  g.life->told = what.hash();
+  const bool has_condition = !g.is_lone_pod() && !g.group->facts->has_started;
+  if (is_news && has_condition)
+    out.tell(protocol::to(protocol::role_kind::status),
+             protocol::set_condition{.name = g.name(),
+                                     .is_pod = false,
+                                     .uid = g.uid().value,
+                                     .type = how.group_condition,
+                                     .status = false,
+                                     .reason = what.reason,
+                                     .message = what.text});
+  tell_pods(g, what, out);
+  if (is_news)
+    out.tell(protocol::to(protocol::role_kind::status),
+             protocol::emit_event{.about = g.name(),
+                                  .is_pod = g.is_lone_pod(),
+                                  .uid = g.uid().value,
+                                  .is_warning = true,
+                                  .reason = "FailedScheduling",
+                                  .action = "Scheduling",
+                                  .text = what.text});
+}
+
+} // namespace
+
+void announce_refusal(gang_entry& g, const base::explanation& why, const options& how,
+                      protocol::effects& out) {
+  announce(g, {"Unschedulable", base::to_text(why)}, how, out);
+}
+
+void announce_error(gang_entry& g, const std::string& text, const options& how,
+                    protocol::effects& out) {
+  announce(g, {"SchedulerError", text}, how, out);
+}
+
+} // namespace tutti::queue

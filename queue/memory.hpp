@@ -1,0 +1,46 @@
+// What the queue keeps across restarts: counters, rests and explanations, as versioned bytes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <boost/json.hpp>
+
+#include "base/explanation.hpp"
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "protocol/facts.hpp"
+
+namespace tutti::queue {
+
+/// One gang that was not at rest. Its order is not here: priority and age are API truth.
+struct remembered {
+  protocol::object_name name;
+  bool is_lone_pod = false;
+  std::uint32_t attempts = 0;
+  std::uint32_t refused = 0;
+  std::uint32_t errors = 0;
+  std::uint32_t conflicts = 0;
+  std::int64_t rest_ms = 0; ///< left of the rest when the bytes were made; clocks do not survive
+  std::uint64_t told = 0;
+  std::optional<base::explanation> why; ///< of the last refused attempt
+
+  friend bool operator==(const remembered&, const remembered&) = default;
+};
+using memories = std::map<base::gang_uid, remembered>;
+
+/// JSON with a version in front: {"version":1,"gangs":[…]}. Fields that are missing read as zero,
+/// unknown ones are ignored.
+std::string encode(const memories& x);
+/// `corrupt` or `newer_format`.
+base::result<memories> decode(std::string_view bytes);
+
+/// All fields of an explanation by name, and back. Codes that are not known read as `none`.
+boost::json::object to_json(const base::explanation& x);
+base::explanation explanation_from(const boost::json::object& x);
+
+} // namespace tutti::queue

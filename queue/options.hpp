@@ -1,0 +1,19 @@
+// What the operator or the Kubernetes release decides for the queue.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tutti::queue {
+
+/// The defaults are those of Kubernetes 1.37.
+struct options {
+  /// Values of spec.schedulerName that are ours.
+  std::vector<std::string> schedulers{"tutti"};
+  /// Condition type of a PodGroup; "PodGroupScheduled" in 1.36.
+  std::string group_condition = "PodGroupInitiallyScheduled";
+  /// Members must have their group's priority, and one preemption policy (O-7). False in 1.36.
+  bool refuses_mixed_priorities = true;
+};
+
+} // namespace tutti::queue

@@ -1,0 +1,496 @@
+#include "queue/queue_role.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "base/ensure.hpp"
+#include "base/limits.hpp"
+#include "protocol/sharding.hpp"
+#include "queue/announce.hpp"
+#include "queue/report.hpp"
+#include "queue/wake.hpp"
+
+namespace tutti::queue {
+
+using base::reason_code;
+
+namespace {
+
+/// Everything that has a time shares one timer, armed for the earliest.
+constexpr protocol::timer_id due_timer{1, 0};
+/// The watch normally shows a Binding within milliseconds; an owed pod that it never shows was
+/// deleted in between. Planning it again is safe (its Binding is refused), only wasteful.
+constexpr auto settle_longest = std::chrono::seconds{10};
+/// A partition that has just begun, or whose gang actor was lost, is asked again; it ignores what
+/// it has under way. First soon, then ever later, and never more often than this once it has
+/// answered.
+constexpr auto silence_longest = 2 * base::limits::resend_longest;
+
+} // namespace
+
+queue_role::queue_role(options how) : how_(std::move(how)), registry_(how_) {}
+queue_role::~queue_role() = default;
+
+protocol::effects queue_role::on(const protocol::event& e, base::time_point now) {
+  ensure(now >= now_, now.time_since_epoch().count(), now_.time_since_epoch().count());
+  now_ = now;
+  out_ = {};
+  if (const auto* begun = std::get_if<protocol::started>(&e)) {
+    is_started_ = true;
+    seed_ = begun->seed;
+  } else if (const auto* heard = std::get_if<protocol::received>(&e)) {
+    hear_message(*heard);
+  } else if (std::holds_alternative<protocol::timer_fired>(e)) {
+    armed_for_.reset();
+  }
+  fire_due();
+  fill_window();
+  rearm();
+  ensure_slow(pools_.is_consistent());
+  return std::exchange(out_, {});
+}
+
+void queue_role::hear_message(const protocol::received& x) {
+  std::visit(
+      [&](const auto& m) {
+        using message_type = std::decay_t<decltype(m)>;
+        if constexpr (std::is_same_v<message_type, protocol::last_look>)
+          hear_last_look(m, x.from);
+        else if constexpr (std::is_same_v<message_type, protocol::inspect>)
+          hear_inspect(m, x.from);
+        else if constexpr (requires { this->hear(m); })
+          hear(m);
+        else
+          out_.add(protocol::note{"queue.unexpected", {{"from", to_text(x.from)}}, true});
+      },
+      x.what);
+}
+
+// ---------------------------------------------------------------- facts
+
+void queue_role::hear(const protocol::pod_seen& x) {
+  if (auto* known = registry_.find_pod(x.pod.uid)) {
+    const auto& g = *known->gang;
+    const bool is_same_group =
+        g.is_lone_pod() ? x.pod.group.empty() : x.pod.group == g.short_name();
+    if (!is_same_group)
+      hear(protocol::pod_gone{x.pod.uid});
+  }
+  const auto news = registry_.put(x.pod);
+  if (news.has_arrived)
+    arrived(*news.gang);
+  if (news.gang->is_lone_pod())
+    adopt_stray(*news.gang);
+  reconsider(*news.gang, news.may_help);
+}
+
+void queue_role::hear(const protocol::pod_gone& x) {
+  auto* pod = registry_.find_pod(x.uid);
+  if (!pod)
+    return;
+  if (pod->own || (pod->gang->members.size() == 1 && !pod->gang->group->facts))
+    depart(*pod->gang); // the gang goes with its last pod
+  const auto news = registry_.drop(*pod);
+  if (!news.gang)
+    return;
+  if (news.has_arrived)
+    arrived(*news.gang);
+  reconsider(*news.gang, news.may_help);
+}
+
+void queue_role::hear(const protocol::group_seen& x) {
+  auto* known = registry_.find_group(x.group.name);
+  if (known && known->group->facts && known->group->facts->uid != x.group.uid)
+    hear(protocol::group_gone{known->group->facts->uid, x.group.name}); // a missed delete (F20)
+  known = registry_.find_group(x.group.name);
+  const bool helps = known && known->group->facts && may_help(*known->group->facts, x.group);
+  auto& g = registry_.put(x.group);
+  adopt_stray(g);
+  reconsider(g, helps);
+}
+
+/// the gang is dissolved; its members wait for another group of this name.
+void queue_role::hear(const protocol::group_gone& x) {
+  auto* g = registry_.find_group(x.name);
+  if (!g || !g->group->facts || g->group->facts->uid != x.uid)
+    return;
+  depart(*g);
+  g->attempts = 0;
+  g->is_degraded = false;
+  if (auto* left = registry_.drop_group(*g))
+    reconsider(*left, false);
+}
+
+/// From here on the registry is what the API server has: what was remembered and is not there is
+/// gone.
+void queue_role::hear(const protocol::facts_synced&) {
+  is_synced_ = true;
+  remembered_.clear();
+}
+
+// ---------------------------------------------------------------- growth
+
+void queue_role::hear(const protocol::view_grew& x) {
+  if (x.view_version
+      < view_version_) // the topology began anew: nothing was refused on this view yet
+    for (auto* g : pools_.in(pool::waiting))
+      g->life->why->view_version = 0;
+  view_version_ = x.view_version;
+  if (x.grown == 0)
+    return;
+  for (auto* g : pools_.in(pool::attempting))
+    if (may_fit(*g, x.most_free))
+      g->life->attempt->grew = x.view_version;
+  for (auto* g : pools_.in(pool::backing_off))
+    g->life->is_stale = true;
+  std::vector<gang_entry*> woken;
+  for (auto* g : pools_.in(pool::waiting))
+    if (x.view_version > g->life->why->view_version && may_fit(*g, x.most_free))
+      woken.push_back(g);
+  for (auto* g : woken)
+    reconsider(*g, true);
+}
+
+// ---------------------------------------------------------------- attempts
+
+void queue_role::hear(const protocol::gang_progress& x) {
+  if (over_.has(x.attempt))
+    return;
+  auto* g = registry_.find_gang(x.attempt.gang);
+  attempt_now* now = nullptr;
+  if (!g) {
+    auto& s = strays_[x.attempt.gang];
+    s.name = x.name;
+    if (!s.attempt.is_heard)
+      s.attempt.from = now_;
+    now = &s.attempt;
+  } else {
+    auto& life = life_of(*g);
+    if (!life.attempt) { // a decision that was resumed: not asked for by this queue
+      pools_.leave(*g);
+      life.attempt = std::make_unique<attempt_now>();
+      life.attempt->from = now_;
+      life.attempt->bound_before = count(*g).bound;
+      pools_.enter(*g, pool::attempting, now_ + silence_longest);
+    }
+    now = life.attempt.get();
+  }
+  if (now->is_heard && x.attempt < now->id)
+    return;
+  now->id = x.attempt;
+  now->is_heard = true;
+  now->at = x.at;
+  now->reason = x.reason;
+  now->members = x.members;
+  now->bound = x.bound;
+  if (!g)
+    return;
+  explain(*g->life, reason_of(*now));
+  pools_.delay(*g, now_ + silence_longest);
+}
+
+void queue_role::hear(const protocol::attempt_over& x) {
+  if (over_.has(x.attempt))
+    return;
+  over_.add(x.attempt);
+  auto* g = registry_.find_gang(x.attempt.gang);
+  if (g && g->life && g->life->attempt) {
+    finish(*g, x);
+    return;
+  }
+  const auto pos = strays_.find(x.attempt.gang);
+  if (pos == strays_.end())
+    return;
+  const auto gone = std::move(pos->second);
+  strays_.erase(pos);
+  if (auto* heir = registry_.find_group(gone.name)) { // waits until its namesake is out of the way
+    settle_members(*heir, gone.attempt, x);
+    reconsider(*heir, true);
+  }
+}
+
+/// Rule 3 of the protocol: the facts of this moment, or nothing if the gang must not be decided.
+void queue_role::hear_last_look(const protocol::last_look& x, const protocol::address& from) {
+  protocol::last_look_answer answer{.attempt = x.attempt, .now = nullptr};
+  if (auto* g = registry_.find_gang(x.attempt.gang); g && !over_.has(x.attempt)) {
+    const auto verdict = judge(*g, how_);
+    const bool is_leaving = !g->is_lone_pod() && g->group->facts->is_deleting;
+    const bool may_be_decided =
+        verdict.what == gate_verdict::kind::open || verdict.what == gate_verdict::kind::closed;
+    if (may_be_decided && !is_leaving && count(*g).pending > 0)
+      answer.now = std::make_shared<const protocol::gang>(assemble(*g));
+  }
+  out_.tell(from, std::move(answer));
+}
+
+void queue_role::hear_inspect(const protocol::inspect& x, const protocol::address& from) {
+  const reader r{{registry_, pools_, strays_, remembered_, how_, now_, is_synced_}};
+  out_.tell(from, protocol::inspected{x.id, r.read(x.what, x.name)});
+}
+
+// ---------------------------------------------------------------- where gangs go
+
+gang_life& queue_role::life_of(gang_entry& g) {
+  if (g.life)
+    return *g.life;
+  g.life = std::make_unique<gang_life>();
+  g.life->since = now_;
+  const auto pos = remembered_.find(g.uid());
+  if (pos == remembered_.end())
+    return *g.life;
+  const auto& past = pos->second;
+  g.attempts = past.attempts;
+  g.life->refused = past.refused;
+  g.life->errors = past.errors;
+  g.life->conflicts = past.conflicts;
+  g.life->told = past.told;
+  g.life->not_before = now_ + std::chrono::milliseconds{past.rest_ms};
+  if (past.why) {
+    g.life->why = std::make_unique<base::explanation>(*past.why);
+    g.life->why->view_version = 0; // views are counted anew
+  }
+  remembered_.erase(pos);
+  return *g.life;
+}
+
+/// Puts the gang where its facts of this moment say. `may_help`: an attempt may now succeed that
+/// failed before.
+void queue_role::reconsider(gang_entry& g, bool may_help) {
+  if (g.life && g.life->attempt) {
+    g.life->attempt->has_changed |= may_help;
+    pools_.reorder(g);
+    return;
+  }
+  auto verdict = judge(g, how_);
+  switch (verdict.what) {
+  case gate_verdict::kind::nothing:
+    come_to_rest(g);
+    return;
+  case gate_verdict::kind::open:
+    open(g, may_help);
+    return;
+  case gate_verdict::kind::closed:
+  case gate_verdict::kind::broken:
+    break;
+  }
+  auto& life = life_of(g);
+  if (verdict.what == gate_verdict::kind::broken)
+    announce_error(g, verdict.detail, how_, out_);
+  explain(life, verdict.reason, std::move(verdict.detail));
+  if (life.is_placed && life.where == pool::gated)
+    pools_.reorder(g);
+  else
+    pools_.move(g, pool::gated);
+}
+
+void queue_role::open(gang_entry& g, bool may_help) {
+  auto& life = life_of(g);
+  if (life.owed > 0 || is_name_in_use(g)) {
+    explain(life, reason_code::binding,
+            life.owed > 0 ? "the last attempt is being confirmed"
+                          : "an older PodGroup of this name is being bound");
+    if (!life.is_placed || life.where != pool::settling)
+      pools_.move(g, pool::settling, now_ + settle_longest);
+    return;
+  }
+  if (life.is_placed) {
+    pools_.reorder(g);
+    if (life.where == pool::backing_off)
+      life.is_stale |= may_help;
+    const bool stays = life.where == pool::queued || life.where == pool::backing_off
+                       || (life.where == pool::waiting && !may_help);
+    if (stays)
+      return;
+  }
+  make_ready(g);
+}
+
+/// To `queued`, or first to `backing_off` if the last failure is too recent.
+void queue_role::make_ready(gang_entry& g) {
+  auto& life = *g.life;
+  life.is_stale = true;
+  const auto last = life.why ? life.why->primary : reason_code::none;
+  if (life.not_before > now_) {
+    explain(life, last == reason_code::none ? reason_code::backing_off : last);
+    pools_.move(g, pool::backing_off, life.not_before);
+  } else {
+    explain(life, reason_code::queued_behind);
+    pools_.move(g, pool::queued);
+  }
+}
+
+/// Nothing is pending: the gang keeps no life, only its members.
+void queue_role::come_to_rest(gang_entry& g) {
+  if (g.is_degraded && count(g).bound >= g.min_count())
+    g.is_degraded = false;
+  pools_.leave(g);
+  g.life.reset();
+}
+
+/// The object behind the gang is going away. An attempt under way outlives it.
+void queue_role::depart(gang_entry& g) {
+  if (!g.life)
+    return;
+  pools_.leave(g);
+  if (g.life->attempt)
+    strays_.emplace(g.uid(), stray{g.name(), std::move(*g.life->attempt)});
+  g.life.reset();
+}
+
+/// A resumed decision came before the facts of its gang, or the gang came back.
+void queue_role::adopt_stray(gang_entry& g) {
+  const auto pos = strays_.find(g.uid());
+  if (pos == strays_.end())
+    return;
+  auto& life = life_of(g);
+  ensure(!life.attempt, to_text(g.name()));
+  pools_.leave(g);
+  life.attempt = std::make_unique<attempt_now>(std::move(pos->second.attempt));
+  strays_.erase(pos);
+  explain(life, reason_of(*life.attempt));
+  pools_.enter(g, pool::attempting, now_ + silence_longest);
+}
+
+/// A pod that was offered to an attempt is seen bound, or gone.
+void queue_role::arrived(gang_entry& g) {
+  if (g.life && g.life->attempt) {
+    ++g.life->attempt->arrived;
+    return;
+  }
+  for (auto& [uid, s] : strays_)
+    if (!g.is_lone_pod() && s.name == g.group->name)
+      ++s.attempt.arrived;
+  if (g.life && g.life->owed > 0)
+    --g.life->owed;
+}
+
+bool queue_role::is_name_in_use(const gang_entry& g) const {
+  return !g.is_lone_pod() && std::any_of(strays_.begin(), strays_.end(), [&](const auto& s) {
+    return s.second.name == g.group->name;
+  });
+}
+
+/// Upholds S14: the reason and since when.
+void queue_role::explain(gang_life& life, reason_code reason, std::string detail) {
+  ensure(reason != reason_code::none);
+  if (life.reason != reason)
+    life.since = now_;
+  life.reason = reason;
+  life.detail = std::move(detail);
+}
+
+// ---------------------------------------------------------------- time and window
+
+void queue_role::fire_due() {
+  for (auto* g : pools_.due_at(now_)) {
+    auto& life = *g->life;
+    if (life.where == pool::attempting) {
+      ask(*g);
+    } else if (life.where == pool::settling) {
+      life.owed = 0;
+      pools_.leave(*g);
+      reconsider(*g, true);
+    } else { // rested, or flushed
+      life.not_before = std::min(life.not_before, now_);
+      make_ready(*g);
+    }
+  }
+}
+
+void queue_role::fill_window() {
+  if (!is_started_ || !is_synced_)
+    return;
+  while (pools_.size(pool::queued) > 0 && in_flight() < base::limits::attempts_in_flight)
+    try_now(**pools_.in(pool::queued).begin());
+}
+
+void queue_role::try_now(gang_entry& g) {
+  ensure(judge(g, how_).what == gate_verdict::kind::open, to_text(g.name()));
+  auto& life = *g.life;
+  ensure(life.owed == 0 && !life.attempt, to_text(g.name()));
+  life.attempt = std::make_unique<attempt_now>();
+  life.attempt->from = now_;
+  life.attempt->bound_before = count(g).bound;
+  for (auto* pod : g.members)
+    pod->is_owed = false;
+  ++g.attempts;
+  explain(life, reason_code::reserving);
+  pools_.move(g, pool::attempting, now_);
+  ask(g);
+}
+
+/// Sends the gang as it is now to its partition. Idempotent there while an attempt is under way.
+void queue_role::ask(gang_entry& g) {
+  auto& life = *g.life;
+  auto& attempt = *life.attempt;
+  const auto patience = base::limits::resend_first * (1 << std::min(attempt.asked, 5u));
+  ++attempt.asked;
+  pools_.delay(g, now_
+                      + (attempt.is_heard ? base::duration{silence_longest}
+                                          : std::min<base::duration>(patience, silence_longest)));
+  for (auto* pod : g.members)
+    pod->is_owed |= pod->is_pending();
+  auto who = std::make_shared<const protocol::gang>(assemble(g));
+  out_.add(protocol::note{"queue.tried",
+                          {{"gang", to_text(who->name)},
+                           {"members", static_cast<std::int64_t>(who->members.size())},
+                           {"conflicts", static_cast<std::int64_t>(life.conflicts)}}});
+  out_.tell(protocol::to_partition(protocol::partition_of(who->uid)),
+            protocol::try_gang{who, life.conflicts});
+}
+
+void queue_role::rearm() {
+  const auto due = pools_.next_due();
+  if (due == armed_for_)
+    return;
+  if (due)
+    out_.add(protocol::arm{due_timer, std::max(*due - now_, base::duration{})});
+  else
+    out_.add(protocol::disarm{due_timer});
+  armed_for_ = due;
+}
+
+// ---------------------------------------------------------------- memory
+
+std::string queue_role::snapshot() const {
+  memories all = remembered_;
+  for (const auto* g : registry_.all()) {
+    if (!g->life || g->uid().value.empty())
+      continue;
+    const auto& life = *g->life;
+    const auto rest = std::max(life.not_before - now_, base::duration{});
+    remembered one{.name = g->name(),
+                   .is_lone_pod = g->is_lone_pod(),
+                   .attempts = g->attempts,
+                   .refused = life.refused,
+                   .errors = life.errors,
+                   .conflicts = life.conflicts,
+                   .rest_ms = std::chrono::ceil<std::chrono::milliseconds>(rest).count(),
+                   .told = life.told,
+                   .why = {}};
+    if (life.why)
+      one.why = *life.why;
+    all.insert_or_assign(g->uid(), std::move(one));
+  }
+  return encode(all);
+}
+
+base::result<void> queue_role::restore(std::string_view bytes) {
+  ensure(!is_started_);
+  if (bytes.empty())
+    return {};
+  auto read = decode(bytes);
+  if (!read)
+    return read.error();
+  remembered_ = std::move(*read);
+  return {};
+}
+
+std::uint64_t queue_role::state_hash() const {
+  const reader r{{registry_, pools_, strays_, remembered_, how_, now_, is_synced_}};
+  return base::hash_combine(base::hash_of(snapshot()), base::hash_of(r.read("gangs", {})));
+}
+
+} // namespace tutti::queue

@@ -1,0 +1,107 @@
+// Which gang may be tried now, and in what order: the queue of a replica.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/resources.hpp"
+#include "protocol/role.hpp"
+#include "queue/gate.hpp"
+#include "queue/memory.hpp"
+#include "queue/options.hpp"
+#include "queue/order.hpp"
+#include "queue/over_log.hpp"
+#include "queue/registry.hpp"
+#include "queue/report.hpp"
+
+namespace tutti::queue {
+
+/// The role at `queue`. Hears facts from the mirror, growth from the topology and ends of attempts
+/// from partitions; sends `try_gang` to partitions, at most `limits::attempts_in_flight` at a time,
+/// in the order of priority and age; writes why a gang waits to the status writer; answers last
+/// looks and readers.
+///
+/// The pools and their edges are drawn in gang_state.hpp. A gang comes back after
+///
+///     bound      to queued at once if members are left (Q-17, Q-18a: its age is never refreshed)
+///     refused    to waiting, until an event that may help or the flush of five minutes; rested as
+///                Q-21 says; at once, but not twice in a row, if the view grew meanwhile
+///     conflict   to backing_off, for some jittered milliseconds
+///     withdrawn, degraded, stopped    to backing_off, by Q-21 counted in errors
+///
+/// and is gated again whenever its facts say so. Upholds S13 and S14.
+class queue_role final : public protocol::role {
+public:
+  explicit queue_role(options how = {});
+  ~queue_role() override;
+  queue_role(queue_role&&) = delete;
+
+  [[nodiscard]] protocol::effects on(const protocol::event& e, base::time_point now) override;
+  std::string snapshot() const override;
+  [[nodiscard]] base::result<void> restore(std::string_view bytes) override;
+  std::uint64_t state_hash() const override;
+
+private:
+  // What is heard; messages not listed are not for the queue.
+  void hear(const protocol::pod_seen& x);
+  void hear(const protocol::pod_gone& x);
+  void hear(const protocol::group_seen& x);
+  void hear(const protocol::group_gone& x);
+  void hear(const protocol::facts_synced& x);
+  void hear(const protocol::view_grew& x);
+  void hear(const protocol::gang_progress& x);
+  void hear(const protocol::attempt_over& x);
+  void hear_last_look(const protocol::last_look& x, const protocol::address& from);
+  void hear_inspect(const protocol::inspect& x, const protocol::address& from);
+  void hear_message(const protocol::received& x);
+
+  // Where gangs go (queue_role.cpp).
+  gang_life& life_of(gang_entry& g);
+  void reconsider(gang_entry& g, bool may_help);
+  void open(gang_entry& g, bool may_help);
+  void make_ready(gang_entry& g);
+  void depart(gang_entry& g);
+  void come_to_rest(gang_entry& g);
+  void adopt_stray(gang_entry& g);
+  void arrived(gang_entry& g);
+  bool is_name_in_use(const gang_entry& g) const;
+  void explain(gang_life& life, base::reason_code reason, std::string detail = {});
+  void fire_due();
+  void fill_window();
+  void try_now(gang_entry& g);
+  void ask(gang_entry& g);
+  void rearm();
+  std::size_t in_flight() const { return pools_.size(pool::attempting) + strays_.size(); }
+
+  // How attempts end (outcomes.cpp).
+  void finish(gang_entry& g, const protocol::attempt_over& x);
+  void settle_members(gang_entry& g, const attempt_now& tried, const protocol::attempt_over& x);
+  void judge_outcome(gang_entry& g, const attempt_now& tried, const protocol::attempt_over& x);
+  void after_bound(gang_entry& g, std::uint32_t newly_bound, const protocol::attempt_over& x);
+  void after_refusal(gang_entry& g, const attempt_now& tried, base::explanation why);
+  void after_conflict(gang_entry& g, base::explanation why);
+  void after_error(gang_entry& g, base::explanation why);
+  void wake_by_arrivals();
+
+  const options how_;
+  registry registry_;
+  pools pools_;
+  strays strays_;
+  over_log over_;
+  memories remembered_; ///< restored, not yet met again
+
+  bool is_started_ = false;
+  bool is_synced_ = false;
+  bool has_arrival_waiters_ = false;
+  std::uint64_t seed_ = 0;
+  std::uint64_t view_version_ = 0;
+  base::time_point now_{};
+  std::optional<base::time_point> armed_for_;
+  protocol::effects out_; ///< of the event in hand
+};
+
+} // namespace tutti::queue

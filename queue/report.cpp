@@ -1,0 +1,289 @@
+#include "queue/report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "queue/gate.hpp"
+
+namespace tutti::queue {
+
+namespace {
+
+namespace json = boost::json;
+using base::reason_code;
+using protocol::phase;
+
+phase phase_of(const gang_entry& g) {
+  if (!g.life || !g.life->is_placed)
+    return g.is_degraded ? phase::degraded : phase::bound;
+  switch (g.life->where) {
+  case pool::gated:
+    return g.is_degraded ? phase::degraded : phase::gated;
+  case pool::queued:
+  case pool::waiting:
+    return phase::queued;
+  case pool::backing_off:
+    return phase::backing_off;
+  case pool::attempting:
+    return g.life->attempt->at;
+  case pool::settling:
+    return phase::binding;
+  }
+  return phase::queued;
+}
+
+std::uint32_t bound_of(const gang_entry& g, const tally& t) {
+  if (!g.life)
+    return t.bound;
+  if (g.life->attempt)
+    return std::max(t.bound, g.life->attempt->bound);
+  return t.bound + g.life->owed;
+}
+
+std::int64_t ms(base::duration d) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+}
+
+json::object stray_row(const base::gang_uid& uid, const stray& s) {
+  return {{"namespace", s.name.space},
+          {"name", s.name.name},
+          {"uid", uid.value},
+          {"kind", "PodGroup"},
+          {"pool", "attempting"},
+          {"members", s.attempt.members},
+          {"bound", s.attempt.bound},
+          {"phase", protocol::name_of(s.attempt.at)},
+          {"reason", base::name_of(reason_of(s.attempt))}};
+}
+
+json::object remembered_row(const base::gang_uid& uid, const remembered& m) {
+  json::object out{{"namespace", m.name.space},
+                   {"name", m.name.name},
+                   {"uid", uid.value},
+                   {"kind", m.is_lone_pod ? "Pod" : "PodGroup"},
+                   {"pool", m.rest_ms > 0 ? "backing_off" : "waiting"},
+                   {"phase", m.rest_ms > 0 ? "BackingOff" : "Queued"},
+                   {"attempts", m.attempts}};
+  out["reason"] = base::name_of(m.why ? m.why->primary : reason_code::queued_behind);
+  return out;
+}
+
+json::value pods_of(const gang_entry& g) {
+  json::array out;
+  for (const auto* pod : g.members) {
+    const char* state = pod->is_terminal   ? "Finished"
+                        : pod->is_deleting ? "Terminating"
+                        : pod->is_bound()  ? "Bound"
+                        : pod->is_gated    ? "Gated"
+                                           : "Pending";
+    out.push_back(json::object{{"name", pod->name},
+                               {"uid", pod->uid.value},
+                               {"state", state},
+                               {"node", pod->node.value},
+                               {"created", pod->created_ms}});
+  }
+  return out;
+}
+
+} // namespace
+
+reason_code reason_of(const attempt_now& x) {
+  if (x.reason != reason_code::none)
+    return x.reason;
+  switch (x.at) {
+  case phase::gated:
+  case phase::queued:
+  case phase::backing_off:
+  case phase::planning:
+  case phase::preparing:
+    return reason_code::reserving;
+  case phase::evicting:
+    return reason_code::waiting_for_victims;
+  case phase::decided:
+  case phase::binding:
+  case phase::bound:
+    return reason_code::binding;
+  case phase::withdrawing:
+    return reason_code::reservation_conflict;
+  case phase::degraded:
+    return reason_code::degraded;
+  }
+  return reason_code::reserving;
+}
+
+std::string_view name_of(protocol::attempt_outcome x) {
+  static constexpr std::array<std::string_view, 6> names{"bound",     "refused",  "conflict",
+                                                         "withdrawn", "degraded", "stopped"};
+  return names.at(static_cast<std::size_t>(x));
+}
+
+std::string reader::read(std::string_view what, std::string_view name) const {
+  if (what == "gangs")
+    return json::serialize(gangs());
+  if (what == "status")
+    return json::serialize(status());
+  if (what == "quiet")
+    return json::serialize(quiet());
+  if (what != "gang")
+    return {};
+  const auto slash = name.find('/');
+  if (slash == std::string_view::npos)
+    return {};
+  const protocol::object_name wanted{std::string{name.substr(0, slash)},
+                                     std::string{name.substr(slash + 1)}};
+  if (const auto* g = from_.gangs.find_named(wanted); g && is_shown(*g))
+    return json::serialize(gang(*g));
+  for (const auto& [uid, s] : from_.departed)
+    if (s.name == wanted)
+      return json::serialize(stray_row(uid, s));
+  for (const auto& [uid, m] : from_.remembered)
+    if (m.name == wanted) {
+      auto out = remembered_row(uid, m);
+      if (m.why)
+        out["explanation"] = to_json(*m.why);
+      return json::serialize(out);
+    }
+  return {};
+}
+
+std::int64_t reader::ms_until(base::time_point t) const {
+  return std::max<std::int64_t>(ms(t - from_.now), 0);
+}
+
+/// Hidden are gangs of other schedulers and lone pods that are finished or leaving.
+bool reader::is_shown(const gang_entry& g) const {
+  if (g.life)
+    return true;
+  if (g.is_lone_pod())
+    return g.members.front()->scheduler >= 0 && g.members.front()->is_live();
+  return g.members.empty() || count(g).ours > 0;
+}
+
+json::object reader::row(const gang_entry& g) const {
+  const auto t = count(g);
+  json::object out{{"namespace", g.space()},
+                   {"name", g.short_name()},
+                   {"uid", g.uid().value},
+                   {"kind", g.is_lone_pod() ? "Pod" : "PodGroup"},
+                   {"priority", g.priority()},
+                   {"members", t.live()},
+                   {"min", g.min_count()},
+                   {"bound", bound_of(g, t)},
+                   {"phase", protocol::name_of(phase_of(g))},
+                   {"reason", base::name_of(reason_code::none)},
+                   {"attempts", g.attempts},
+                   {"created", g.created_ms()}};
+  if (!g.life)
+    return out;
+  const auto& life = *g.life;
+  out["pool"] = name_of(life.where);
+  out["reason"] = base::name_of(life.reason);
+  out["detail"] = life.detail;
+  out["reason_for_ms"] = ms(from_.now - life.since);
+  if (life.where == pool::backing_off)
+    out["next_try_in_ms"] = ms_until(life.due);
+  if (life.where == pool::waiting)
+    out["tried_at_latest_in_ms"] = ms_until(life.due);
+  return out;
+}
+
+json::array reader::gangs() const {
+  std::map<const gang_entry*, std::size_t> position; // lookups only
+  std::map<const gang_entry*, const gang_entry*> behind;
+  const gang_entry* last = nullptr;
+  for (const auto* g : from_.where.in(pool::queued)) {
+    position.emplace(g, position.size() + 1);
+    behind.emplace(g, last);
+    last = g;
+  }
+  json::array out;
+  for (const auto* g : from_.gangs.all()) {
+    if (!is_shown(*g))
+      continue;
+    auto one = row(*g);
+    if (const auto pos = position.find(g); pos != position.end()) {
+      one["position"] = pos->second;
+      if (const auto* before = behind.at(g))
+        one["detail"] = protocol::to_text(before->name());
+    }
+    out.push_back(std::move(one));
+  }
+  for (const auto& [uid, s] : from_.departed)
+    out.push_back(stray_row(uid, s));
+  for (const auto& [uid, m] : from_.remembered)
+    if (!from_.departed.contains(uid))
+      out.push_back(remembered_row(uid, m));
+  return out;
+}
+
+json::object reader::gang(const gang_entry& g) const {
+  auto out = row(g);
+  const auto& queued = from_.where.in(pool::queued);
+  if (g.life && g.life->is_placed && g.life->where == pool::queued) {
+    const auto pos = std::find(queued.begin(), queued.end(), &g);
+    out["position"] = std::distance(queued.begin(), pos) + 1;
+  }
+  out["pods"] = pods_of(g);
+  if (!g.life)
+    return out;
+  const auto& life = *g.life;
+  out["refused"] = life.refused;
+  out["errors"] = life.errors;
+  out["conflicts"] = life.conflicts;
+  if (life.why)
+    out["explanation"] = to_json(*life.why);
+  json::array history;
+  for (const auto& a : life.history)
+    history.push_back(json::object{{"ordinal", a.ordinal},
+                                   {"try", a.try_no},
+                                   {"outcome", name_of(a.outcome)},
+                                   {"reason", base::name_of(a.reason)},
+                                   {"bound", a.bound},
+                                   {"took_ms", ms(a.until - a.from)},
+                                   {"ended_ms_ago", ms(from_.now - a.until)}});
+  out["history"] = std::move(history);
+  return out;
+}
+
+json::object reader::status() const {
+  std::map<std::string_view, std::int64_t> phases;
+  const gang_entry* oldest = nullptr;
+  for (const auto* g : from_.gangs.all()) {
+    if (!is_shown(*g))
+      continue;
+    ++phases[protocol::name_of(phase_of(*g))];
+    if (g->life && (!oldest || g->created_ms() < oldest->created_ms()))
+      oldest = g;
+  }
+  for (const auto& [uid, s] : from_.departed)
+    ++phases[protocol::name_of(s.attempt.at)];
+  json::object by_phase, by_pool;
+  for (const auto& [name, n] : phases)
+    by_phase[name] = n;
+  for (std::size_t i = 0; i < pool_count; ++i)
+    by_pool[name_of(static_cast<pool>(i))] = from_.where.size(static_cast<pool>(i));
+  json::object out{{"synced", from_.is_synced},
+                   {"phases", std::move(by_phase)},
+                   {"pools", std::move(by_pool)},
+                   {"pods", from_.gangs.pod_count()}};
+  out["oldest_pending"] = oldest ? json::value{row(*oldest)} : json::value{};
+  return out;
+}
+
+/// Quiet: nothing can run, nothing runs, and whoever rests was refused on this very state.
+json::object reader::quiet() const {
+  const auto& where = from_.where;
+  const auto active = where.size(pool::queued) + where.size(pool::settling);
+  const auto attempting = where.size(pool::attempting) + from_.departed.size();
+  const auto& resting = where.in(pool::backing_off);
+  const auto stale = static_cast<std::size_t>(std::count_if(
+      resting.begin(), resting.end(), [](const gang_entry* g) { return g->life->is_stale; }));
+  return {{"quiet", from_.is_synced && active == 0 && attempting == 0 && stale == 0},
+          {"active", active},
+          {"attempting", attempting},
+          {"backing_off", resting.size()},
+          {"stale_backoff", stale}};
+}
+
+} // namespace tutti::queue

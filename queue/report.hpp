@@ -1,0 +1,59 @@
+// What the queue tells its readers, as JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <boost/json.hpp>
+
+#include "base/time.hpp"
+#include "queue/memory.hpp"
+#include "queue/options.hpp"
+#include "queue/order.hpp"
+#include "queue/registry.hpp"
+
+namespace tutti::queue {
+
+/// An attempt whose gang is not in the registry: resumed before the first list, or its object is
+/// gone.
+struct stray {
+  protocol::object_name name;
+  attempt_now attempt;
+};
+using strays = std::map<base::gang_uid, stray>;
+
+/// The reason to show for an attempt under way: its own, else that of its phase. Never `none`.
+base::reason_code reason_of(const attempt_now& x);
+std::string_view name_of(protocol::attempt_outcome x);
+
+/// Looks at a queue of this moment; changes nothing.
+class reader {
+public:
+  struct sources {
+    const registry& gangs;
+    const pools& where;
+    const strays& departed;
+    const memories& remembered;
+    const options& how;
+    base::time_point now;
+    bool is_synced = false;
+  };
+  explicit reader(sources from) : from_(from) {}
+
+  /// `what` is "gangs" (array of rows), "gang" (one object, `name` = "namespace/name"), "status" or
+  /// "quiet". Empty if there is no such thing.
+  std::string read(std::string_view what, std::string_view name) const;
+
+private:
+  boost::json::array gangs() const;
+  boost::json::object gang(const gang_entry& g) const;
+  boost::json::object status() const;
+  boost::json::object quiet() const;
+  boost::json::object row(const gang_entry& g) const;
+  bool is_shown(const gang_entry& g) const;
+  std::int64_t ms_until(base::time_point t) const;
+
+  sources from_;
+};
+
+} // namespace tutti::queue

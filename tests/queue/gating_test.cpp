@@ -1,0 +1,205 @@
+// Who may be tried at all, O-7.
+#include "queue_world.hpp"
+
+namespace tutti::queue {
+namespace {
+
+using Gating = QueueWorld;
+
+TEST_F(Gating, nothing_is_tried_before_the_first_list_is_complete) {
+  pod("a", {});
+  EXPECT_EQ(tried(), names{});
+  synced();
+  EXPECT_EQ(tried(), names{"a"});
+}
+
+TEST_F(Gating, q1_members_wait_for_a_group_that_has_not_been_seen) {
+  synced();
+  pod("a", {.group = "g"});
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("g", "phase"), "Gated");
+  EXPECT_EQ(row("g", "reason"), "WaitingForMembers");
+  EXPECT_EQ(row("g", "detail"), "PodGroup ns/g does not exist");
+  group("g", {});
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(Gating, q2_a_gang_below_its_minimum_waits_and_equality_passes) {
+  synced();
+  group("g", {.min = 2});
+  EXPECT_EQ(row("g", "detail"), "0/2 members");
+  pod("a", {.group = "g"});
+  EXPECT_EQ(row("g", "reason"), "WaitingForMembers");
+  EXPECT_EQ(row("g", "detail"), "1/2 members");
+  EXPECT_EQ(tried(), names{});
+  pod("b", {.group = "g"});
+  EXPECT_EQ(pods_of(tried_gang()), (names{"a", "b"}));
+  EXPECT_TRUE(take<protocol::set_condition>().empty()) << "as upstream: nothing is written";
+}
+
+TEST_F(Gating, q3_members_that_somebody_else_bound_count_for_the_quorum) {
+  synced();
+  group("g", {.min = 2});
+  pod("a", {.group = "g", .node = "n1"});
+  pod("b", {.group = "g"});
+  const auto g = tried_gang();
+  EXPECT_EQ(pods_of(g), (names{"b", "a"}));
+  EXPECT_EQ(g->members[1].node.value, "n1");
+  EXPECT_FALSE(g->has_started);
+}
+
+TEST_F(Gating, q4_departure_a_gated_member_neither_counts_nor_gates) {
+  synced();
+  group("g", {.min = 2});
+  pod("a", {.group = "g"});
+  pod("b", {.group = "g", .gated = true});
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("g", "reason"), "Gated");
+  EXPECT_EQ(row("g", "detail"), "1 of 2 members have scheduling gates");
+  pod("c", {.group = "g"});
+  EXPECT_EQ(pods_of(tried_gang()), (names{"a", "c"}));
+}
+
+TEST_F(Gating, a_gated_lone_pod_is_tried_once_its_gates_are_lifted) {
+  synced();
+  pod("a", {.gated = true});
+  EXPECT_EQ(row("a", "reason"), "Gated");
+  pod("a", {});
+  EXPECT_EQ(tried(), names{"a"});
+}
+
+TEST_F(Gating, finished_and_terminating_members_do_not_count) {
+  synced();
+  group("g", {.min = 2});
+  pod("a", {.group = "g", .terminal = true});
+  pod("b", {.group = "g", .deleting = true});
+  pod("c", {.group = "g"});
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("g", "detail"), "1/2 members");
+}
+
+TEST_F(Gating, a_group_that_is_being_deleted_is_not_tried) {
+  synced();
+  group("g", {.deleting = true});
+  pod("a", {.group = "g"});
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("g", "reason"), "Gated");
+}
+
+TEST_F(Gating, q27_a_raised_minimum_gates_a_queued_gang_and_a_lowered_one_ungates_at_once) {
+  group("g", {.min = 2});
+  pod("a", {.group = "g"});
+  pod("b", {.group = "g"});
+  group("g", {.min = 3});
+  synced();
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("g", "attempts"), "0");
+  group("g", {.min = 2});
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(Gating, q31_a_deleted_member_may_take_the_quorum_away) {
+  group("g", {.min = 2});
+  pod("a", {.group = "g"});
+  pod("b", {.group = "g"});
+  pod_gone("b");
+  synced();
+  EXPECT_EQ(tried(), names{});
+  pod_gone("a");
+  group_gone("g");
+  EXPECT_EQ(read("gangs").as_array().size(), 0u);
+}
+
+TEST_F(Gating, q34_a_group_made_anew_is_a_new_gang_with_the_same_pods) {
+  synced();
+  group("g", {.min = 3});
+  pod("a", {.group = "g"});
+  pod("b", {.group = "g"});
+  group_gone("g");
+  EXPECT_EQ(row("g", "detail"), "PodGroup ns/g does not exist");
+  group("g", {.min = 2, .uid = "second"});
+  const auto g = tried_gang();
+  EXPECT_EQ(g->uid.value, "second");
+  EXPECT_EQ(pods_of(g), (names{"a", "b"}));
+}
+
+TEST_F(Gating, q34_a_missed_deletion_is_seen_by_the_new_uid) {
+  synced();
+  group("g", {.min = 2});
+  pod("a", {.group = "g"});
+  group("g", {.min = 1, .uid = "second"});
+  EXPECT_EQ(tried_gang()->uid.value, "second");
+  group_gone("g"); // late word of the first
+  EXPECT_EQ(row("g", "uid"), "second");
+}
+
+TEST_F(Gating, o7_a_member_of_another_priority_is_refused_visibly) {
+  synced();
+  group("g", {.min = 2, .priority = 7});
+  pod("a", {.group = "g", .priority = 7});
+  pod("b", {.group = "g", .priority = 5});
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("g", "reason"), "SchedulerError");
+  EXPECT_EQ(row("g", "detail"), "pod b has priority 5, its PodGroup 7");
+  const auto said = take<protocol::set_condition>();
+  ASSERT_EQ(said.size(), 3u) << "the group and both of its pods";
+  EXPECT_EQ(said.back().reason, "SchedulerError");
+  const auto events = take<protocol::emit_event>();
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(events.back().about.name, "g");
+  pod_gone("b");
+  pod("c", {.group = "g", .priority = 7});
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(Gating, o7_in_the_dialect_of_1_36_mixed_priorities_are_tried_highest_first) {
+  how.refuses_mixed_priorities = false;
+  begin();
+  synced();
+  group("g", {.min = 2, .priority = 7});
+  pod("a", {.group = "g", .priority = 5});
+  pod("b", {.group = "g", .priority = 7});
+  EXPECT_EQ(pods_of(tried_gang()), (names{"b", "a"}));
+}
+
+TEST_F(Gating, o7_a_member_of_another_scheduler_is_refused_visibly) {
+  synced();
+  group("g", {.min = 1});
+  pod("a", {.group = "g", .scheduler = "default-scheduler"});
+  EXPECT_EQ(row("g", "phase"), "") << "a group of somebody else is not ours to judge";
+  pod("b", {.group = "g"});
+  EXPECT_EQ(row("g", "detail"), "pod a names another scheduler");
+  EXPECT_EQ(tried(), names{});
+}
+
+TEST_F(Gating, a_group_that_cannot_be_scheduled_at_all_says_why_once) {
+  synced();
+  group("g", {.min = 1, .refused = "unknown policy"});
+  pod("a", {.group = "g"});
+  group("g", {.min = 1, .refused = "unknown policy"});
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("g", "detail"), "unknown policy");
+  EXPECT_EQ(take<protocol::set_condition>().size(), 2u);
+  EXPECT_EQ(take<protocol::emit_event>().size(), 1u);
+  group("g", {.min = 1});
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(Gating, a_lone_pod_of_another_scheduler_is_not_ours) {
+  synced();
+  pod("a", {.scheduler = "default-scheduler"});
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(read("gangs").as_array().size(), 0u);
+}
+
+TEST_F(Gating, a_pod_that_changes_its_group_moves) {
+  synced();
+  group("g", {.min = 2});
+  pod("a", {.group = "g"});
+  pod("a", {});
+  EXPECT_EQ(tried(), names{"a"});
+  EXPECT_EQ(row("g", "detail"), "0/2 members");
+}
+
+} // namespace
+} // namespace tutti::queue
