@@ -1,0 +1,69 @@
+// What is to be placed, and where it was placed: the question and the answer of the engine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/explanation.hpp"
+#include "base/kinds.hpp"
+#include "placement/engine/snapshot.hpp"
+
+namespace tutti::placement::engine {
+
+/// A pod of the gang. A bound one counts for its group's minimum and pins its domain.
+struct member_spec {
+  enum class state : std::uint8_t {
+    pending,
+    bound,          ///< at `node`
+    bound_elsewhere ///< to a node that the view does not know
+  };
+  std::string name; ///< for explanations
+  std::uint32_t group = 0;
+  base::shape_ptr kind;
+  state is = state::pending;
+  node_ref node;
+};
+
+/// Members of one group share one value of `topology_key` (any label key; empty = no constraint).
+struct group_spec {
+  std::string name;
+  std::uint32_t min_count = 1;
+  std::string topology_key;
+};
+
+/// Every group must reach its minimum, or nothing is placed. Pending members beyond the minimum are
+/// placed as far as they can be without costing any group its minimum.
+struct gang_spec {
+  std::vector<group_spec> groups;
+  std::vector<member_spec> members; ///< in the order in which they are to be preferred
+};
+
+struct seat {
+  std::uint32_t member = 0; ///< index into `gang_spec::members`
+  node_ref node;
+
+  friend bool operator==(const seat&, const seat&) = default;
+};
+
+/// At least one seat; every group reaches its minimum with them.
+struct placement {
+  std::vector<seat> seats;          ///< ascending by member
+  std::vector<std::string> domains; ///< per group: the chosen value, empty where unconstrained
+  std::int64_t score = 0; ///< higher is better: 0 = the chosen domains are full afterwards
+
+  friend bool operator==(const placement&, const placement&) = default;
+};
+
+using answer = std::variant<placement, base::explanation>;
+
+/// Bounds of one call. A search that reaches its bound ends as `undecided`, never as a wrong no.
+struct options {
+  /// Nodes tried one by one, per domain, where greedy orders fail; about 0.1 µs each.
+  std::uint64_t search_steps = 20'000;
+  /// Domains in which a mixed gang is really tried; the others are only bounded.
+  std::uint32_t domains_tried = 64;
+};
+
+} // namespace tutti::placement::engine

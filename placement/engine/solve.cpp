@@ -1,0 +1,357 @@
+#include "placement/engine/solve.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include <fmt/core.h>
+
+#include "base/ensure.hpp"
+
+namespace tutti::placement::engine {
+namespace {
+
+constexpr std::size_t closest_max = 3;
+/// Orders of units that are tried when a gang has several.
+constexpr std::size_t unit_orders_max = 4;
+
+double weight_of(const snapshot& where, const std::vector<need>& needs) {
+  double weight = 0;
+  for (const auto& n : needs) {
+    std::int64_t most = 0;
+    for (const auto& b : where.blocks)
+      if (n.what < b->most_allocatable.size())
+        most = std::max(most, b->most_allocatable[n.what]);
+    weight = std::max(weight,
+                      most > 0 ? static_cast<double>(n.amount) / static_cast<double>(most) : 1e9);
+  }
+  return weight;
+}
+
+/// The domain that the group's bound members pin, empty if there are none.
+base::result<std::string> pinned_value(const snapshot& where, const gang_spec& what,
+                                       std::uint32_t group) {
+  const auto& key = what.groups[group].topology_key;
+  std::string found;
+  std::string_view holder;
+  for (const auto& m : what.members) {
+    if (m.group != group || m.is == member_spec::state::pending)
+      continue;
+    const auto value =
+        m.is == member_spec::state::bound ? value_of(where, m.node, key) : api::label_value{};
+    if (!value.has)
+      return base::error{base::code::bad_input, fmt::format("member {} is bound to {} {}", m.name,
+                                                            m.is == member_spec::state::bound
+                                                                ? "a node without label"
+                                                                : "an unknown node under key",
+                                                            key)};
+    if (!holder.empty() && found != value.value)
+      return base::error{base::code::bad_input,
+                         fmt::format("members {} and {} are bound in two domains of {}: {} and {}",
+                                     holder, m.name, key, found, value.value)};
+    found = value.value;
+    holder = m.name.empty() ? std::string_view{"?"} : std::string_view{m.name};
+  }
+  return found;
+}
+
+base::result<std::vector<unit>> cut_units(const snapshot& where, const gang_spec& what) {
+  std::vector<unit> out;
+  unit free;
+  for (std::uint32_t g = 0; g < what.groups.size(); ++g) {
+    if (what.groups[g].topology_key.empty()) {
+      free.groups.push_back(g);
+      continue;
+    }
+    auto value = pinned_value(where, what, g);
+    if (!value)
+      return value.error();
+    out.push_back({what.groups[g].topology_key, *value, !value->empty(), {g}, {}});
+  }
+  if (!free.groups.empty())
+    out.push_back(std::move(free));
+  return out;
+}
+
+struct scored {
+  std::size_t domain = 0;
+  std::int64_t placed = 0;   // members, at most all: exact for one lot, else a bound
+  std::int64_t leftover = 0; // slots that stay free
+  bool may_do = true;        // no group is bounded below its minimum
+};
+
+scored score(trial& on, const problem& p, const unit& u, const std::vector<domain_view>& domains,
+             std::size_t i) {
+  scored out{i, 0, 0, true};
+  std::int64_t slots = 0;
+  std::int64_t wanted = 0;
+  for (auto g : u.groups) {
+    std::int64_t most = 0;
+    for (auto l : u.lots) {
+      if (p.lots[l].group != g)
+        continue;
+      const auto members = static_cast<std::int64_t>(p.lots[l].members.size());
+      const auto here = static_cast<std::int64_t>(on.slots_in(p.lots[l].shape, domains[i]));
+      most += std::min(here, members);
+      slots += here;
+      wanted += members;
+    }
+    out.may_do = out.may_do && most >= p.groups[g].required;
+    out.placed += most;
+  }
+  out.leftover = std::max<std::int64_t>(slots - wanted, 0);
+  return out;
+}
+
+bool is_better(const scored& a, const scored& b) {
+  if (a.placed != b.placed)
+    return a.placed > b.placed;
+  return a.leftover != b.leftover ? a.leftover < b.leftover : a.domain < b.domain;
+}
+
+std::int64_t required_of(const problem& p, const unit& u) {
+  std::int64_t n = 0;
+  for (auto g : u.groups)
+    n += p.groups[g].required;
+  return n;
+}
+
+struct unit_result {
+  verdict what = verdict::impossible;
+  domain_view domain;
+  std::int64_t leftover = 0;
+  std::int64_t most = 0;
+  std::vector<scored> seen; // all domains
+};
+
+/// Tries the unit's domains, best bound first, and keeps the seats of the best that works.
+class unit_placer {
+public:
+  unit_placer(trial& on, const problem& p, const options& bounds, workspace& memory)
+      : on_(on), p_(p), bounds_(bounds), memory_(memory), steps_(bounds.search_steps) {}
+
+  std::vector<domain_view> domains_of(const unit& u) {
+    if (u.key.empty())
+      return {whole(on_.where())};
+    auto out = memory_.domains(on_.where(), u.key);
+    if (u.is_pinned)
+      std::erase_if(out, [&](const domain_view& d) { return d.name != u.pinned; });
+    return out;
+  }
+
+  unit_result place(const unit& u, bool all) {
+    const auto domains = domains_of(u);
+    unit_result out;
+    out.seen.reserve(domains.size());
+    for (std::size_t i = 0; i < domains.size(); ++i)
+      out.seen.push_back(score(on_, p_, u, domains, i));
+    if (u.lots.size() > 1)
+      std::sort(out.seen.begin(), out.seen.end(), is_better);
+    else if (!out.seen.empty())
+      std::iter_swap(out.seen.begin(),
+                     std::min_element(out.seen.begin(), out.seen.end(), is_better));
+    try_domains(u, all, domains, out);
+    return out;
+  }
+
+private:
+  void try_domains(const unit& u, bool all, const std::vector<domain_view>& domains,
+                   unit_result& out) {
+    const auto before = on_.taken().size();
+    std::vector<run> best;
+    std::uint32_t tried = 0;
+    for (auto& s : out.seen) {
+      if (!s.may_do)
+        continue;
+      // What comes after is bounded by what is found already, or would cost too much.
+      if (out.what == verdict::placed && s.placed <= out.most)
+        break;
+      if (tried++ == bounds_.domains_tried) {
+        if (out.what != verdict::placed)
+          out.what = verdict::undecided;
+        break;
+      }
+      const auto got = place_minimum(on_, p_, u, domains[s.domain], all, steps_);
+      if (got.what == verdict::placed && (best.empty() || got.most > out.most)) {
+        best.assign(on_.taken().begin() + static_cast<std::ptrdiff_t>(before), on_.taken().end());
+        out.what = verdict::placed;
+        out.domain = domains[s.domain];
+        out.leftover = s.leftover;
+        out.most = got.most;
+      } else if (got.what == verdict::undecided && out.what == verdict::impossible) {
+        out.what = verdict::undecided;
+      }
+      if (got.what != verdict::placed)
+        s.placed = got.most;
+      on_.undo(before);
+      if (u.lots.size() <= 1 || !all)
+        break; // exact for one lot; without extras there is nothing to gain elsewhere
+    }
+    for (const auto& r : best)
+      on_.take(r);
+    if (out.what != verdict::placed)
+      for (const auto& s : out.seen)
+        out.most = std::max(out.most, s.placed);
+  }
+
+  trial& on_;
+  const problem& p_;
+  const options& bounds_;
+  workspace& memory_;
+  std::uint64_t steps_;
+};
+
+std::vector<base::domain_fit> nearest(const unit& u, std::int64_t wanted, std::vector<scored> seen,
+                                      const std::vector<domain_view>& domains) {
+  const auto n = std::min(seen.size(), closest_max);
+  std::partial_sort(seen.begin(), seen.begin() + static_cast<std::ptrdiff_t>(n), seen.end(),
+                    [](const scored& a, const scored& b) {
+                      return a.placed != b.placed ? a.placed > b.placed : a.domain < b.domain;
+                    });
+  std::vector<base::domain_fit> out;
+  for (std::size_t i = 0; i < n; ++i)
+    out.push_back({u.key, std::string{domains[seen[i].domain].name}, wanted, seen[i].placed});
+  return out;
+}
+
+void fail(solution& out, const problem& p, std::size_t number, const unit_result& got,
+          unit_placer& placer) {
+  const auto& u = p.units[number];
+  out.what = got.what;
+  out.unit = number;
+  out.most = got.most;
+  out.closest =
+      nearest(u, std::max<std::int64_t>(required_of(p, u), 1), got.seen, placer.domains_of(u));
+}
+
+/// One pass over the units in `order`; false if one could not be placed. The trial keeps the seats.
+bool place_units(trial& on, const problem& p, const std::vector<std::size_t>& order,
+                 unit_placer& placer, solution& out) {
+  std::vector<domain_view> chosen(p.units.size());
+  const bool is_alone = order.size() == 1;
+  std::int64_t left = 0;
+  for (auto i : order) {
+    const auto got = placer.place(p.units[i], is_alone);
+    if (got.what != verdict::placed) {
+      fail(out, p, i, got, placer);
+      return false;
+    }
+    chosen[i] = got.domain;
+    left += got.leftover;
+  }
+  if (!is_alone)
+    for (auto i : order)
+      place_extras(on, p, p.units[i], chosen[i]);
+  out.what = verdict::placed;
+  out.score = -left;
+  out.domains.assign(p.groups.size(), {});
+  for (auto i : order)
+    for (auto g : p.units[i].groups)
+      out.domains[g] = std::string{chosen[i].name};
+  out.runs = on.taken();
+  return true;
+}
+
+} // namespace
+
+base::result<problem> read_gang(const snapshot& where, const gang_spec& what, workspace& memory) {
+  problem p;
+  p.groups.resize(what.groups.size());
+  std::map<std::pair<std::uint32_t, base::shape_id>, std::size_t> lot_of;
+  std::map<base::shape_id, std::uint32_t> shape_of;
+  for (std::uint32_t i = 0; i < what.members.size(); ++i) {
+    const auto& m = what.members[i];
+    ensure(m.group < what.groups.size() && m.kind, i, m.group);
+    auto& g = p.groups[m.group];
+    if (m.is != member_spec::state::pending) {
+      ++g.bound;
+      continue;
+    }
+    ++g.pending;
+    // Neighbours are mostly equal: look them up once.
+    if (!p.lots.empty() && p.lots.back().group == m.group
+        && p.shapes[p.lots.back().shape].memory->view.kind().id == m.kind->id) {
+      p.lots.back().members.push_back(i);
+      continue;
+    }
+    auto [shape, is_new] =
+        shape_of.try_emplace(m.kind->id, static_cast<std::uint32_t>(p.shapes.size()));
+    if (is_new) {
+      auto known = memory.shape(m.kind);
+      auto needs = known->view.needs(where);
+      const auto weight = weight_of(where, needs);
+      p.shapes.push_back({std::move(known), std::move(needs), weight});
+    }
+    auto [pos, is_first] = lot_of.try_emplace({m.group, m.kind->id}, p.lots.size());
+    if (is_first)
+      p.lots.push_back({m.group, shape->second, {}});
+    p.lots[pos->second].members.push_back(i);
+  }
+  auto units = cut_units(where, what);
+  if (!units)
+    return units.error();
+  p.units = std::move(*units);
+  for (std::size_t g = 0; g < p.groups.size(); ++g) {
+    auto& d = p.groups[g];
+    d.required = std::max<std::int64_t>(what.groups[g].min_count - d.bound, 0);
+    p.required += d.required;
+    p.pending += d.pending;
+  }
+  for (auto& u : p.units)
+    for (std::uint32_t l = 0; l < p.lots.size(); ++l)
+      if (std::find(u.groups.begin(), u.groups.end(), p.lots[l].group) != u.groups.end())
+        u.lots.push_back(l);
+  std::erase_if(p.units, [&](const unit& u) { return u.lots.empty(); });
+  return p;
+}
+
+problem without_topology(const problem& p) {
+  auto out = p;
+  unit all;
+  for (const auto& u : p.units) {
+    all.groups.insert(all.groups.end(), u.groups.begin(), u.groups.end());
+    all.lots.insert(all.lots.end(), u.lots.begin(), u.lots.end());
+  }
+  out.units = {std::move(all)};
+  return out;
+}
+
+solution solve(const snapshot& where, const problem& p, measure by, const options& bounds,
+               workspace& memory) {
+  ensure(!p.units.empty());
+  std::vector<std::size_t> order(p.units.size());
+  std::iota(order.begin(), order.end(), 0);
+  // Bulky units first: the others find room more easily around them.
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
+    return required_of(p, p.units[a]) > required_of(p, p.units[b]);
+  });
+  solution out;
+  const auto tries = std::min(order.size(), unit_orders_max);
+  for (std::size_t i = 0; i < tries; ++i) {
+    trial on{where, by, p.shapes};
+    unit_placer placer{on, p, bounds, memory};
+    if (place_units(on, p, order, placer, out)) {
+      if (!out.runs.empty())
+        return out;
+      out.what = verdict::impossible; // nothing is required and nothing fits
+      return out;
+    }
+    if (order.size() == 1)
+      return out;
+    std::rotate(order.begin(), order.begin() + 1, order.end());
+  }
+  // Several units failed in every order that was tried. One that fails alone is a proof.
+  for (std::size_t i = 0; i < p.units.size(); ++i) {
+    trial on{where, by, p.shapes};
+    unit_placer placer{on, p, bounds, memory};
+    const auto got = placer.place(p.units[i], false);
+    if (got.what == verdict::impossible) {
+      fail(out, p, i, got, placer);
+      return out;
+    }
+  }
+  out.what = verdict::undecided;
+  return out;
+}
+
+} // namespace tutti::placement::engine

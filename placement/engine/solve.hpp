@@ -1,0 +1,34 @@
+// From a gang to the engine's numbers, and from there to seats: the part of `plan` that decides.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/explanation.hpp"
+#include "base/result.hpp"
+#include "placement/engine/search.hpp"
+
+namespace tutti::placement::engine {
+
+/// Cuts a gang into lots and units. Fails (`bad_input`) if bound members contradict their group's
+/// topology key: they sit in two domains, on a node without the label, or on an unknown node.
+base::result<problem> read_gang(const snapshot& where, const gang_spec& what, workspace& memory);
+
+/// The same gang without topology keys.
+problem without_topology(const problem& p);
+
+struct solution {
+  verdict what = verdict::impossible;
+  std::vector<run> runs;            ///< if placed
+  std::vector<std::string> domains; ///< per group, if placed
+  std::int64_t score = 0;
+  std::int64_t most = 0;                 ///< if not placed: the most members that came together
+  std::size_t unit = 0;                  ///< if not placed: the unit that failed
+  std::vector<base::domain_fit> closest; ///< of that unit, best first, at most three
+};
+
+solution solve(const snapshot& where, const problem& p, measure by, const options& bounds,
+               workspace& memory);
+
+} // namespace tutti::placement::engine

@@ -1,0 +1,122 @@
+#include "placement/engine/workspace.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/ensure.hpp"
+
+namespace tutti::placement::engine {
+namespace {
+
+/// Shapes remembered: 8 bytes per node each, so 50,000 nodes cost 25 MB at most.
+constexpr std::size_t shapes_max = 64;
+/// Flat label keys remembered.
+constexpr std::size_t flat_keys_max = 16;
+
+} // namespace
+
+const slot_counts& shape_memory::slots(const snapshot& where, std::uint32_t block_number,
+                                       const std::vector<need>& needs, measure by) {
+  auto& known = known_[static_cast<std::size_t>(by)];
+  if (known.size() < where.blocks.size())
+    known.resize(where.blocks.size());
+  const auto& b = *where.blocks[block_number];
+  const auto version = by == measure::allocatable ? b.layout_version : b.version;
+  auto& mine = known[block_number];
+  if (mine.version != version) {
+    count_slots(where, b, columns_of(b, by), needs, by, view, mine.counts);
+    mine.version = version;
+  }
+  return mine.counts;
+}
+
+std::shared_ptr<shape_memory> workspace::shape(const base::shape_ptr& kind) {
+  ensure(kind != nullptr);
+  auto pos = shapes_.find(kind->id);
+  // Equal ids of unequal shapes do not happen by chance, but an answer must not rest on it.
+  if (pos != shapes_.end() && !(pos->second->view.kind() == *kind)) {
+    shapes_.erase(pos);
+    pos = shapes_.end();
+  }
+  if (pos == shapes_.end()) {
+    if (shapes_.size() >= shapes_max)
+      shapes_.erase(std::min_element(shapes_.begin(), shapes_.end(), [](auto& a, auto& b) {
+        return a.second->last_used < b.second->last_used;
+      }));
+    pos = shapes_.emplace(kind->id, std::make_shared<shape_memory>(kind)).first;
+  }
+  pos->second->last_used = ++clock_;
+  return pos->second;
+}
+
+std::vector<domain_view> workspace::domains(const snapshot& where, const std::string& key) {
+  std::vector<domain_view> out;
+  if (const int level = level_of(where, key); level >= 0) {
+    const auto& of_level = where.index->domains[static_cast<std::size_t>(level)];
+    out.reserve(of_level.size());
+    for (const auto& d : of_level)
+      out.push_back({d.name, d.blocks, {}});
+    return out;
+  }
+  auto pos = flat_keys_.find(key);
+  if (pos == flat_keys_.end()) {
+    if (flat_keys_.size() >= flat_keys_max)
+      flat_keys_.clear();
+    pos = flat_keys_.emplace(key, std::make_unique<flat_key>()).first;
+  }
+  auto& known = *pos->second;
+  if (known.layout_version != where.layout_version) {
+    std::map<std::string, flat_domain, std::less<>> by_value;
+    for (auto number : where.index->in_order)
+      for (auto slot : where.blocks[number]->by_name) {
+        const auto value = value_of(where, {number, slot}, key);
+        if (!value.has)
+          continue;
+        auto d = by_value.find(value.value);
+        if (d == by_value.end())
+          d = by_value.emplace(std::string{value.value}, flat_domain{}).first;
+        auto& mine = d->second;
+        if (mine.blocks.empty() || mine.blocks.back() != number) {
+          mine.blocks.push_back(number);
+          mine.masks.emplace_back();
+        }
+        mine.masks.back().set(slot);
+      }
+    known.domains.clear();
+    for (auto& [name, d] : by_value) {
+      d.name = name;
+      known.domains.push_back(std::move(d));
+    }
+    known.layout_version = where.layout_version;
+  }
+  for (const auto& d : known.domains)
+    out.push_back({d.name, d.blocks, d.masks});
+  return out;
+}
+
+domain_view whole(const snapshot& where) {
+  return {{}, where.index->in_order, {}};
+}
+
+int level_of(const snapshot& where, std::string_view key) {
+  for (std::size_t i = 0; i < where.levels.size(); ++i)
+    if (where.levels[i] == key)
+      return static_cast<int>(i);
+  return -1;
+}
+
+api::label_value value_of(const snapshot& where, node_ref node, std::string_view key) {
+  const auto& b = where.at(node);
+  if (const int level = level_of(where, key); level >= 0) {
+    const auto at = static_cast<std::size_t>(level);
+    if (at >= b.path.size() || b.path[at].empty())
+      return {};
+    return {true, b.path[at]};
+  }
+  const auto& entry = (*where.classes)[b.classes[node.slot]];
+  if (!entry.terms)
+    return {};
+  return api::label_of(*entry.terms, b.nodes[node.slot]->host_name, key);
+}
+
+} // namespace tutti::placement::engine

@@ -1,0 +1,86 @@
+// What planning remembers between calls: decoded shapes, slot counts of unchanged blocks, domains.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "placement/engine/slots.hpp"
+
+namespace tutti::placement::engine {
+
+using slot_mask = std::bitset<block_nodes_max>;
+
+/// Some nodes of the cluster: whole blocks, or the masked slots of each.
+struct domain_view {
+  std::string_view name; ///< label value; empty = the whole cluster
+  std::span<const std::uint32_t> blocks;
+  std::span<const slot_mask> masks; ///< one per block, or none = whole blocks
+
+  bool has(std::size_t i, std::uint32_t slot) const { return masks.empty() || masks[i].test(slot); }
+};
+
+/// One shape that planning met, and how many slots each block has for it.
+class shape_memory {
+public:
+  explicit shape_memory(const base::shape_ptr& kind) : view(kind) {}
+
+  /// Slots of the block as `where` shows it; counted anew only if the block changed since.
+  const slot_counts& slots(const snapshot& where, std::uint32_t block_number,
+                           const std::vector<need>& needs, measure by);
+
+  shape_view view;
+  std::uint64_t last_used = 0;
+
+private:
+  struct known_block {
+    std::uint64_t version = 0; // of block contents; 0 = never counted
+    slot_counts counts;
+  };
+  std::array<std::vector<known_block>, 3> known_; // per measure, by block number
+};
+
+/// A cache, not a state: plans are the same with an empty one. It may serve any snapshots of one
+/// capacity view, in any order. One thread at a time.
+class workspace {
+public:
+  /// Never null. The shape stays valid for whoever holds it, also when the cache drops it.
+  std::shared_ptr<shape_memory> shape(const base::shape_ptr& kind);
+
+  /// Domains of a label key, ascending by name; nodes without the key are in none. Valid until the
+  /// next call with another snapshot.
+  std::vector<domain_view> domains(const snapshot& where, const std::string& key);
+
+private:
+  struct flat_domain {
+    std::string name;
+    std::vector<std::uint32_t> blocks;
+    std::vector<slot_mask> masks;
+  };
+  struct flat_key {
+    std::uint64_t layout_version = 0;
+    std::vector<flat_domain> domains;
+  };
+
+  boost::unordered_flat_map<base::shape_id, std::shared_ptr<shape_memory>,
+                            std::hash<base::shape_id>>
+      shapes_;
+  boost::unordered_flat_map<std::string, std::unique_ptr<flat_key>> flat_keys_;
+  std::uint64_t clock_ = 0;
+};
+
+/// The whole cluster as one domain.
+domain_view whole(const snapshot& where);
+/// Position of `key` in the configured levels, or -1.
+int level_of(const snapshot& where, std::string_view key);
+/// The node's value of a label key, levels and host name included.
+api::label_value value_of(const snapshot& where, node_ref node, std::string_view key);
+
+} // namespace tutti::placement::engine
