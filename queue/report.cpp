@@ -267,7 +267,7 @@ json::object reader::status() const {
                    {"phases", std::move(by_phase)},
                    {"pools", std::move(by_pool)},
                    {"pods", from_.gangs.pod_count()}};
-  out["oldest_pending"] = oldest ? json::value{row(*oldest)} : json::value{};
+  out["oldest_pending"] = oldest ? json::value(row(*oldest)) : json::value();
   return out;
 }
 

@@ -1,0 +1,332 @@
+// When a gang is tried again, and what happens to members meanwhile.
+#include "queue_world.hpp"
+
+#include "base/limits.hpp"
+
+namespace tutti::queue {
+namespace {
+
+/// A lone pod "a" that is being tried.
+struct Retry : QueueWorld {
+  void SetUp() override {
+    QueueWorld::SetUp();
+    synced();
+    pod("a", {});
+    EXPECT_EQ(tried(), names{"a"});
+  }
+};
+
+TEST_F(Retry, a_refused_gang_waits_with_its_explanation_and_time_alone_does_not_wake_it) {
+  refuse("a", 3);
+  EXPECT_EQ(row("a", "phase"), "Queued");
+  EXPECT_EQ(row("a", "pool"), "waiting");
+  EXPECT_EQ(row("a", "reason"), "InsufficientResources");
+  pass(4min + 59s);
+  EXPECT_EQ(tried(), names{}) << "not Q-19, not Q-24";
+}
+
+TEST_F(Retry, q28_after_five_minutes_it_is_tried_whatever_happened) {
+  refuse("a", 3);
+  pass(base::limits::flush_interval);
+  EXPECT_EQ(tried(), names{"a"});
+}
+
+TEST_F(Retry, q25_a_view_that_grew_wakes_after_the_rest) {
+  refuse("a", 3);
+  grew(4);
+  EXPECT_EQ(row("a", "phase"), "BackingOff");
+  EXPECT_EQ(row("a", "next_try_in_ms"), "1000");
+  pass(999ms);
+  EXPECT_EQ(tried(), names{});
+  pass(1ms);
+  EXPECT_EQ(tried(), names{"a"});
+}
+
+TEST_F(Retry, a_view_that_grew_by_less_than_any_member_needs_wakes_nobody) {
+  refuse("a", 3);
+  grew(4, 999);
+  EXPECT_EQ(row("a", "pool"), "waiting");
+  grew(5, 1000);
+  EXPECT_EQ(row("a", "pool"), "backing_off");
+}
+
+TEST_F(Retry, a_view_that_the_refusal_has_seen_wakes_nobody) {
+  refuse("a", 3);
+  grew(3);
+  EXPECT_EQ(row("a", "pool"), "waiting");
+}
+
+TEST_F(Retry, a_topology_that_began_anew_counts_its_views_from_one) {
+  grew(90);
+  refuse("a", 90);
+  grew(1);
+  EXPECT_EQ(row("a", "pool"), "backing_off");
+}
+
+TEST_F(Retry, q21_rests_double_up_to_ten_seconds) {
+  for (auto rest : {1s, 2s, 4s, 8s, 10s, 10s}) {
+    refuse("a", tries);
+    grew(tries + 1);
+    EXPECT_EQ(row("a", "next_try_in_ms"), std::to_string(rest.count() * 1000));
+    pass(rest);
+    EXPECT_EQ(tried(), names{"a"});
+  }
+}
+
+TEST_F(Retry, a_view_that_grew_during_the_attempt_lets_it_go_again_at_once_but_not_twice) {
+  grew(4);
+  refuse("a", 3);
+  EXPECT_EQ(tried(), names{"a"});
+  grew(5);
+  refuse("a", 4);
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("a", "phase"), "BackingOff");
+  pass(2s);
+  EXPECT_EQ(tried(), names{"a"});
+}
+
+TEST_F(Retry, growth_that_could_not_have_helped_does_not_count) {
+  grew(4, 10);
+  refuse("a", 3);
+  EXPECT_EQ(row("a", "pool"), "waiting");
+}
+
+TEST_F(Retry, conflicts_rest_milliseconds_with_jitter_and_are_told_to_the_next_attempt) {
+  conflict("a");
+  EXPECT_EQ(row("a", "phase"), "BackingOff");
+  EXPECT_EQ(row("a", "reason"), "ReservationConflict");
+  pass(9ms);
+  EXPECT_EQ(tried(), names{});
+  pass(11ms);
+  auto next = take<protocol::try_gang>();
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(next[0].tries, 1u);
+  conflict("a");
+  pass(19ms);
+  EXPECT_EQ(tried(), names{});
+  pass(21ms);
+  next = take<protocol::try_gang>();
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(next[0].tries, 2u);
+  EXPECT_TRUE(take<protocol::set_condition>().empty()) << "a lost race is nobody's fault";
+}
+
+TEST_F(Retry, q16_a_withdrawn_attempt_rests_by_the_count_of_errors) {
+  over(new_attempt("a"), attempt_outcome::withdrawn);
+  EXPECT_EQ(row("a", "next_try_in_ms"), "1000");
+  pass(1s);
+  over(new_attempt("a"), attempt_outcome::withdrawn);
+  EXPECT_EQ(row("a", "next_try_in_ms"), "2000");
+  pass(2s);
+  tried();
+  refuse("a");
+  EXPECT_EQ(read("gang", "ns/a").at("errors").as_int64(), 0) << "Q-15: a refusal ends the row";
+}
+
+TEST_F(Retry, a_refusal_for_want_of_a_fresh_view_is_tried_again_by_time) {
+  refuse("a", 0, base::reason_code::view_stale);
+  EXPECT_EQ(row("a", "reason"), "ViewStale");
+  pass(1s);
+  EXPECT_EQ(tried(), names{"a"});
+}
+
+TEST_F(Retry, q22_those_that_rest_in_one_second_leave_it_in_order) {
+  refuse("a", 1);
+  pass(300ms);
+  pod("b", {.priority = 9});
+  EXPECT_EQ(tried(), names{"b"});
+  refuse("b", 1);
+  grew(2);
+  pass(700ms);
+  EXPECT_EQ(tried(), (names{"b", "a"}));
+}
+
+TEST_F(Retry, affinity_is_helped_by_pods_that_arrive) {
+  base::explanation why;
+  why.primary = base::reason_code::node_constraints_unmet;
+  why.rejected.push_back({"node(s) didn't match pod affinity rules", 3});
+  over(new_attempt("a"), attempt_outcome::refused, why);
+  pass(5s);
+  pod("b", {});
+  tried();
+  over(new_attempt("b"), attempt_outcome::bound, {}, 1);
+  EXPECT_EQ(tried(), names{"a"});
+}
+
+/// A group "g" of "m" and "n" with a minimum of two that is being tried.
+struct RetryGroup : QueueWorld {
+  void SetUp() override {
+    QueueWorld::SetUp();
+    synced();
+    group("g", {.min = 2});
+    pod("m", {.group = "g"});
+    pod("n", {.group = "g"});
+    EXPECT_EQ(tried(), names{"g"});
+  }
+};
+
+TEST_F(RetryGroup, q26_a_new_member_wakes_and_one_that_comes_during_the_attempt_does_too) {
+  refuse("g", 1);
+  pass(5s);
+  pod("o", {.group = "g"});
+  EXPECT_EQ(pods_of(tried_gang()), (names{"m", "n", "o"}));
+  pod("p", {.group = "g"}); // joins no running attempt
+  EXPECT_EQ(tried(), names{});
+  refuse("g", 1);
+  pass(2s);
+  EXPECT_EQ(tried_gang()->members.size(), 4u);
+}
+
+TEST_F(RetryGroup, q26_only_a_lowered_minimum_wakes) {
+  pod("o", {.group = "g"});
+  refuse("g", 1);
+  pass(2s);
+  tried();
+  refuse("g", 1);
+  pass(20s);
+  EXPECT_EQ(row("g", "pool"), "waiting");
+  group("g", {.min = 3});
+  EXPECT_EQ(tried(), names{}) << "Q-27";
+  group("g", {.min = 2});
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(RetryGroup, a_member_that_leaves_wakes_the_others_if_the_minimum_is_kept) {
+  pod("o", {.group = "g"});
+  refuse("g", 1);
+  pass(2s);
+  tried();
+  refuse("g", 1);
+  pass(20s);
+  pod_gone("o");
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(RetryGroup, a_change_that_means_nothing_wakes_nobody) {
+  refuse("g", 1);
+  pass(20s);
+  pod("m", {.group = "g", .version = "2"});
+  group("g", {.min = 2});
+  EXPECT_EQ(row("g", "pool"), "waiting");
+}
+
+TEST_F(RetryGroup, q18a_members_that_are_left_are_tried_at_once_with_the_bound_ones_counted) {
+  pod("x", {.group = "g"});
+  over(new_attempt("g"), attempt_outcome::bound, {}, 2);
+  EXPECT_EQ(tried(), names{}) << "the watch has not shown what is bound";
+  EXPECT_EQ(row("g", "pool"), "settling");
+  EXPECT_FALSE(quiet());
+  pod("m", {.group = "g", .node = "n1"});
+  EXPECT_EQ(tried(), names{});
+  pod("n", {.group = "g", .node = "n2"});
+  const auto g = tried_gang();
+  ASSERT_TRUE(g);
+  EXPECT_EQ(pods_of(g), (names{"x", "m", "n"}));
+  EXPECT_TRUE(g->has_started);
+  refuse("g", 4);
+  EXPECT_EQ(row("g", "reason"), "InsufficientResources");
+  EXPECT_EQ(row("g", "bound"), "2");
+}
+
+TEST_F(RetryGroup, a_bound_gang_keeps_nothing_but_its_row) {
+  pod("m", {.group = "g", .node = "n1"});
+  pod("n", {.group = "g", .node = "n2"});
+  over(new_attempt("g"), attempt_outcome::bound, {}, 2);
+  EXPECT_EQ(row("g", "phase"), "Bound");
+  EXPECT_EQ(row("g", "reason"), "<none>");
+  EXPECT_EQ(row("g", "attempts"), "1");
+  EXPECT_TRUE(quiet());
+}
+
+TEST_F(RetryGroup, an_owed_member_that_the_watch_never_shows_is_given_up_after_a_while) {
+  over(new_attempt("g"), attempt_outcome::bound, {}, 2);
+  pod("m", {.group = "g", .node = "n1"});
+  pod_gone("n");
+  EXPECT_EQ(row("g", "phase"), "Gated") << "one of two is left, and nothing is owed";
+  pod("o", {.group = "g"});
+  EXPECT_EQ(pods_of(tried_gang()), (names{"o", "m"}));
+}
+
+TEST_F(RetryGroup, a_lost_watch_event_does_not_hold_the_gang_for_ever) {
+  over(new_attempt("g"), attempt_outcome::bound, {}, 2);
+  pass(9s);
+  EXPECT_EQ(tried(), names{});
+  pass(1s);
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(RetryGroup, q18_a_member_the_plan_could_not_bind_comes_back_alone) {
+  over(new_attempt("g"), attempt_outcome::bound, {}, 1, {{"uid-n"}});
+  pod("m", {.group = "g", .node = "n1"});
+  EXPECT_EQ(pods_of(tried_gang()), (names{"n", "m"}));
+}
+
+TEST_F(RetryGroup, an_attempt_that_bound_nothing_new_is_no_success) {
+  over(new_attempt("g"), attempt_outcome::bound, {}, 0);
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("g", "reason"), "Undecided");
+}
+
+TEST_F(RetryGroup, a_degraded_gang_says_so_and_is_repaired_by_new_members) {
+  over(new_attempt("g"), attempt_outcome::degraded, {}, 1);
+  pod("m", {.group = "g", .node = "n1"});
+  pod_gone("n");
+  EXPECT_EQ(row("g", "phase"), "Degraded");
+  pass(1s);
+  pod("o", {.group = "g"});
+  EXPECT_EQ(tried(), names{"g"});
+  over(new_attempt("g"), attempt_outcome::bound, {}, 2);
+  pod("o", {.group = "g", .node = "n3"});
+  EXPECT_EQ(row("g", "phase"), "Bound");
+}
+
+TEST_F(RetryGroup, q34_an_attempt_outlives_its_group_and_the_namesake_waits_for_it) {
+  group_gone("g");
+  EXPECT_EQ(row("g", "pool"), "gated");
+  group("g", {.min = 2, .uid = "second"});
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("g", "pool"), "settling");
+  over(new_attempt("g"), attempt_outcome::stopped);
+  EXPECT_EQ(tried_gang()->uid.value, "second");
+}
+
+TEST_F(RetryGroup, q34_what_the_older_attempt_bound_is_not_planned_again) {
+  group_gone("g");
+  group("g", {.min = 1, .uid = "second"});
+  over(new_attempt("g"), attempt_outcome::bound, {}, 2);
+  EXPECT_EQ(tried(), names{});
+  pod("m", {.group = "g", .node = "n1"});
+  pod("n", {.group = "g", .node = "n2"});
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("g", "phase"), "Bound");
+}
+
+TEST_F(RetryGroup, a_partition_that_does_not_answer_is_asked_again_ever_more_slowly) {
+  pass(200ms);
+  EXPECT_EQ(tried(), names{"g"});
+  pass(399ms);
+  EXPECT_EQ(tried(), names{});
+  pass(1ms);
+  EXPECT_EQ(tried(), names{"g"});
+  tell(protocol::gang_progress{.attempt = new_attempt("g"), .name = {"ns", "g"}},
+       protocol::role_kind::gang);
+  pass(9s);
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("g", "attempts"), "1");
+}
+
+TEST_F(RetryGroup, words_that_come_late_or_twice_change_nothing) {
+  const auto first = new_attempt("g");
+  tell(protocol::gang_progress{.attempt = first, .name = {"ns", "g"}}, protocol::role_kind::gang);
+  over(first, attempt_outcome::conflict);
+  over(first, attempt_outcome::conflict);
+  tell(protocol::gang_progress{.attempt = first, .name = {"ns", "g"}}, protocol::role_kind::gang);
+  EXPECT_EQ(row("g", "pool"), "backing_off");
+  pass(20ms);
+  EXPECT_EQ(tried(), names{"g"});
+  over(first, attempt_outcome::refused);
+  EXPECT_EQ(row("g", "pool"), "attempting");
+}
+
+} // namespace
+} // namespace tutti::queue
