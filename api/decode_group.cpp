@@ -1,3 +1,4 @@
+// Reads groups and workloads of every dialect into one model.
 #include "api/decode.hpp"
 
 #include <algorithm>

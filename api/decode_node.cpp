@@ -1,3 +1,4 @@
+// Reads nodes, priority classes and the metadata that every object has.
 #include "api/decode.hpp"
 
 #include "api/decode_parts.hpp"

@@ -1,3 +1,4 @@
+// Reads pods: where they may go, what they take, which group they belong to.
 #include "api/decode.hpp"
 
 #include <algorithm>
