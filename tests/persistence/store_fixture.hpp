@@ -96,10 +96,9 @@ inline decision aborted(const base::attempt_id& by) {
   return x;
 }
 
-inline request append(const protocol::address& writer, record what, bool synced = false,
-                      std::uint64_t incarnation = 1) {
-  return append_request{writer, {incarnation}, std::move(what), synced};
-}
+// Not inline: g++ 12 sees an uninitialised variant in the inlined move, where there is none.
+request append(const protocol::address& writer, record what, bool synced = false,
+               std::uint64_t incarnation = 1);
 inline request decide(decision what, std::vector<protocol::rider> riders = {}) {
   auto slot = base::slot_of(what.by);
   return decide_request{{std::move(slot), std::move(what), std::move(riders)}};
