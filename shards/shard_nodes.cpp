@@ -1,0 +1,186 @@
+// Nodes and pods as the mirror tells them, the node actors, and the view for the topology.
+#include "shards/shard_role.hpp"
+
+#include "base/ensure.hpp"
+#include "protocol/sharding.hpp"
+#include "shards/amounts.hpp"
+
+namespace tutti::shards {
+
+using namespace protocol;
+using base::attempt_id;
+using base::node_uid;
+
+void shard_role::hear(const node_seen& x) {
+  ensure(x.facts != nullptr);
+  const auto& uid = x.facts->uid;
+  if (shard_of(*x.facts, how_.shards) != how_.shard) {
+    lose_node(uid); // its rack label changed: another shard has it now
+    return;
+  }
+  const auto* known = nodes_.known(uid);
+  const bool is_same = known != nullptr && *known->facts == *x.facts;
+  if (nodes_.seen(x.facts))
+    begin_node(uid);
+  else if (!is_same)
+    out_.tell(to_node(uid), node_changed{x.facts});
+}
+
+void shard_role::hear(const node_gone& x) {
+  lose_node(x.uid);
+}
+
+/// A new node actor, or the successor of one that died: it gets all that it may not forget before
+/// anything else is sent there.
+void shard_role::begin_node(const node_uid& node) {
+  const auto* e = nodes_.known(node);
+  ensure(e != nullptr, node.value);
+  node_begin begin{.facts = e->facts, .residents = {}, .reservations = {}};
+  for (const auto& [pod, takes] : e->residents)
+    begin.residents.push_back({pod, takes});
+  for (const auto& attempt : book_.on_node(node)) {
+    const auto* r = book_.find(attempt);
+    hold again{attempt, {}, {}, 0};
+    for (const auto& s : r->asked->seats)
+      if (s.node == node && r->left.contains(s.pod))
+        again.seats.push_back(s);
+    for (const auto& v : r->asked->victims)
+      if (v.node == node)
+        again.victims.push_back(v);
+    begin.reservations.push_back(std::move(again));
+  }
+  out_.add(host{to_node(node)});
+  out_.tell(to_node(node), std::move(begin));
+}
+
+void shard_role::lose_node(const node_uid& node) {
+  if (nodes_.find(node) == nullptr)
+    return;
+  const bool was_known = nodes_.known(node) != nullptr;
+  nodes_.gone(node);
+  fail_gatherings_on(node);
+  for (const auto& attempt : book_.on_node(node))
+    out_.tell(to_gang(attempt.gang), pressure{attempt, how_.shard, node});
+  if (was_known)
+    out_.tell(to_node(node), node_gone{node});
+}
+
+/// The slices that wait for this node's word, or have it from a life that is over, are refused.
+void shard_role::fail_gatherings_on(const node_uid& node) {
+  std::vector<attempt_id> complete;
+  for (auto& [attempt, g] : gatherings_)
+    if (g.waiting.erase(node) + g.holding.erase(node) > 0) {
+      g.lost.push_back(node);
+      if (g.is_complete())
+        complete.push_back(attempt);
+    }
+  for (const auto& attempt : complete)
+    conclude(attempt);
+}
+
+void shard_role::on_child_died(const node_uid& node) {
+  if (nodes_.known(node) == nullptr)
+    return; // it was gone, and has ended
+  out_.add(note{"shard.node_actor_died", {{"node", node.value}}});
+  nodes_.say_down(node);
+  fail_gatherings_on(node);
+  begin_node(node);
+}
+
+void shard_role::hear(const pod_arrived& x) {
+  const auto old = nodes_.find(x.node);
+  const bool is_same =
+      old != nullptr && old->residents.contains(x.pod) && old->residents.at(x.pod) == x.takes;
+  nodes_.arrived(x);
+  if (nodes_.known(x.node) != nullptr && !is_same)
+    out_.tell(to_node(x.node), x);
+  consume(x.pod, x.node);
+}
+
+void shard_role::hear(const pod_left& x) {
+  const bool was_here = nodes_.is_resident(x.node, x.pod);
+  nodes_.left(x);
+  if (nodes_.known(x.node) != nullptr && was_here)
+    out_.tell(to_node(x.node), x);
+  consume(x.pod, x.node);
+}
+
+/// A held pod was seen bound (here or elsewhere) or gone: its room is the pod's own, or nobody's.
+/// Nothing is written, for the next list shows the same.
+void shard_role::consume(const base::pod_uid& pod, const node_uid& told_node) {
+  for (const auto& attempt : book_.of_pod(pod)) {
+    out_.add(fault{"P5"});
+    const auto held_on = book_.settle(attempt, pod);
+    ensure(held_on.has_value(), to_text(attempt), pod.value);
+    // The node that was told knows by itself, unless it was never told that the pod came.
+    if (nodes_.known(*held_on) != nullptr
+        && (*held_on != told_node || !nodes_.is_resident(told_node, pod)))
+      out_.tell(to_node(*held_on), let_go{attempt, {pod}});
+    const auto* r = book_.find(attempt);
+    if (r->is_finished && r->left.empty())
+      finish_attempt(attempt);
+  }
+}
+
+void shard_role::hear(const view_trust& x) {
+  nodes_.trust(x);
+  const auto missing = nodes_.untold();
+  for (const auto& pod : missing.pods)
+    hear(pod);
+  for (const auto& node : missing.nodes)
+    lose_node(node);
+}
+
+void shard_role::hear(const view_wanted&) {
+  std::vector<attempt_id> live;
+  for (const auto& [attempt, r] : book_.all())
+    live.push_back(attempt);
+  out_.add(send{to(role_kind::topology),
+                nodes_.take_whole(how_.shard, incarnation_, std::move(live)), true});
+}
+
+void shard_role::hear(const room& x) {
+  nodes_.say_free(x.node, x.free);
+  press(x.node);
+}
+
+/// F21, F23: what is held here is not there any more. Undecided attempts are to be aborted, decided
+/// ones learn it early; S1b stops their Bindings anyway. Told once per attempt while it lasts.
+void shard_role::press(const node_uid& node) {
+  auto* e = nodes_.find(node);
+  if (e == nullptr || !e->free)
+    return;
+  if (e->free->ports.size() < 2 && e->free->amounts == positive(e->free->amounts)) {
+    e->pressed.clear();
+    return;
+  }
+  std::set<attempt_id> crowded;
+  for (const auto& attempt : book_.on_node(node)) {
+    if (!is_crowded(*book_.find(attempt), node))
+      continue;
+    crowded.insert(attempt);
+    if (!e->pressed.contains(attempt))
+      out_.tell(to_gang(attempt.gang), pressure{attempt, how_.shard, node});
+  }
+  e->pressed = std::move(crowded);
+}
+
+/// From a gang, where the node's own actor was not to be found, or not yet.
+void shard_role::hear(const may_bind& x) {
+  if (nodes_.known(x.node) != nullptr) {
+    out_.tell(to_node(x.node), x);
+    return;
+  }
+  out_.tell(to_gang(x.attempt.gang), may_bind_answer{.attempt = x.attempt,
+                                                     .node = x.node,
+                                                     .allowed = {},
+                                                     .refused = x.pods,
+                                                     .is_gone = nodes_.is_fresh()});
+}
+
+void shard_role::tell_view() {
+  if (is_started_ && nodes_.has_news())
+    out_.add(send{to(role_kind::topology), nodes_.take_delta(how_.shard, incarnation_), true});
+}
+
+} // namespace tutti::shards

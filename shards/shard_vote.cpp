@@ -1,0 +1,260 @@
+// Up to the vote: the shard's own checks, holds on its nodes, PREPARED; and giving up what is
+// undecided.
+#include "shards/shard_role.hpp"
+
+#include <fmt/format.h>
+
+#include "base/ensure.hpp"
+#include "protocol/sharding.hpp"
+
+namespace tutti::shards {
+
+using namespace protocol;
+using base::attempt_id;
+
+namespace {
+
+/// Attempts given up lately that are remembered by name; older ones are below the low water, or
+/// cost one hold that an inquiry ends.
+constexpr std::size_t dead_kept = 4 * base::limits::attempts_in_flight;
+
+std::uint64_t quoted_hash(const slice& asked, const base::node_uid& node) {
+  for (const auto& q : asked.quotes)
+    if (q.node == node)
+      return q.facts_hash;
+  return 0;
+}
+
+} // namespace
+
+void shard_role::hear(const prepare& x) {
+  ensure(x.asked != nullptr, to_text(x.attempt));
+  if (x.asked->shard != how_.shard)
+    return;
+  take_in(x.coordinator, x.attempt.epoch, x.low_water);
+  if (book_.find(x.attempt) != nullptr) {
+    vote_yes(x.attempt); // a repeated PREPARE; or P1, after a restart
+    return;
+  }
+  if (gatherings_.contains(x.attempt))
+    return; // the vote is on its way
+  if (auto no = refusal_of(x)) {
+    vote_no(x.attempt, std::move(*no));
+    return;
+  }
+  gather(x.attempt, {.coordinator = x.coordinator,
+                     .asked = x.asked,
+                     .is_decided = false,
+                     .is_fast = x.fast && how_.fast_path});
+}
+
+/// All that can be known without asking a node. Upholds S8, S12, S15 and, for victims, S9.
+std::optional<refusal> shard_role::refusal_of(const prepare& x) const {
+  if (fences_.is_over(x.coordinator, x.attempt.epoch))
+    return refuse_unavailable(fmt::format("epoch {} of partition {} is over", x.attempt.epoch.value,
+                                          x.coordinator.value));
+  if (fences_.is_dead(x.coordinator, x.attempt) || dead_.contains(x.attempt))
+    return refuse_unavailable("attempt " + to_text(x.attempt) + " was given up");
+  if (!nodes_.is_fresh())
+    return refuse_stale("the view of nodes and pods is not complete");
+  if (auto no = guards_.object(x.attempt, x.asked->guards))
+    return refuse_guard(*no);
+  if (auto no = refusal_of_nodes(*x.asked))
+    return no;
+  return refusal_of_victims(x.attempt, *x.asked);
+}
+
+std::optional<refusal> shard_role::refusal_of_nodes(const slice& asked) const {
+  for (const auto& q : asked.quotes) {
+    const auto* e = nodes_.known(q.node);
+    if (e == nullptr)
+      return refuse_stale(fmt::format("node {} is gone", q.node.value));
+    if (e->facts->facts_hash != q.facts_hash)
+      return refuse_stale(fmt::format("node {} changed since it was planned", q.node.value));
+  }
+  for (const auto& s : asked.seats) {
+    const auto* e = nodes_.known(s.node);
+    if (e == nullptr)
+      return refuse_stale(fmt::format("node {} is gone", s.node.value));
+    if (!e->is_up())
+      return refuse_unavailable(fmt::format("node {} cannot answer now", s.node.value));
+  }
+  return std::nullopt;
+}
+
+std::optional<refusal> shard_role::refusal_of_victims(const attempt_id& attempt,
+                                                      const slice& asked) const {
+  for (const auto& v : asked.victims) {
+    if (!nodes_.is_resident(v.node, v.pod))
+      return refuse_stale(fmt::format("victim {} is gone from node {}", v.pod.value, v.node.value));
+    if (auto rival = book_.rival_for_victim(attempt, v.pod))
+      return refuse_conflict(fmt::format("victim {} is named by {}", v.pod.value, to_text(*rival)),
+                             {*rival});
+  }
+  return std::nullopt;
+}
+
+/// Asks every node of the slice at once. From here to `conclude` the attempt keeps rivals off its
+/// guards and victims.
+void shard_role::gather(const attempt_id& attempt, gathering what) {
+  ensure(book_.find(attempt) == nullptr, to_text(attempt));
+  ensure(!gatherings_.contains(attempt), to_text(attempt));
+  guards_.claim(attempt, what.asked->guards);
+  book_.name_victims(attempt, *what.asked);
+  std::map<base::node_uid, hold> holds;
+  for (const auto& s : what.asked->seats) {
+    if (nodes_.is_resident(s.node, s.pod))
+      continue; // bound already: nothing to hold
+    auto [pos, is_new] = holds.try_emplace(s.node, hold{attempt, {}, {}, 0});
+    if (is_new && !what.is_decided)
+      pos->second.facts_hash = quoted_hash(*what.asked, s.node);
+    pos->second.seats.push_back(s);
+  }
+  for (const auto& v : what.asked->victims)
+    if (auto pos = holds.find(v.node); pos != holds.end())
+      pos->second.victims.push_back(v);
+  for (auto& [node, ask] : holds) {
+    what.waiting.insert(node);
+    out_.tell(to_node(node), std::move(ask));
+  }
+  gatherings_.emplace(attempt, std::move(what));
+  if (holds.empty())
+    conclude(attempt);
+}
+
+void shard_role::hear(const held& x) {
+  nodes_.say_free(x.node, x.free);
+  auto pos = gatherings_.find(x.attempt);
+  if (pos == gatherings_.end() || pos->second.waiting.erase(x.node) == 0)
+    return; // given up meanwhile: `let_go` followed the hold
+  auto& g = pos->second;
+  if (x.yes)
+    g.holding.insert(x.node);
+  else
+    g.refusals.push_back(x);
+  if (g.is_complete())
+    conclude(x.attempt);
+}
+
+/// Every node has answered: promise all of it, or give back what was held and say why.
+void shard_role::conclude(const attempt_id& attempt) {
+  auto pos = gatherings_.find(attempt);
+  ensure(pos != gatherings_.end(), to_text(attempt));
+  const auto g = std::move(pos->second);
+  gatherings_.erase(pos);
+  ensure(g.is_complete(), to_text(attempt));
+  if (g.is_granted()) {
+    if (g.is_decided)
+      become_committed(attempt, g.coordinator, g.asked);
+    else
+      promise(attempt, g);
+    return;
+  }
+  auto why = refuse_nodes(g);
+  give_back(attempt, g);
+  if (g.is_decided)
+    refuse_commit(attempt, std::move(why));
+  else
+    vote_no(attempt, std::move(why));
+}
+
+void shard_role::give_back(const attempt_id& attempt, const gathering& what) {
+  ensure(book_.find(attempt) == nullptr, to_text(attempt));
+  guards_.drop(attempt, what.asked->guards);
+  book_.drop_victims(attempt, *what.asked);
+  for (const auto* nodes : {&what.holding, &what.waiting})
+    for (const auto& node : *nodes)
+      out_.tell(to_node(node), let_go{attempt, {}});
+}
+
+/// Upholds S1a: every node has said "held" for its part. The vote is this incarnation's word: it
+/// does not wait for the disk.
+void shard_role::promise(const attempt_id& attempt, const gathering& what) {
+  auto& r = book_.prepare(attempt, what.coordinator, what.asked);
+  r.is_fast = what.is_fast;
+  r.since = now_;
+  out_.add(fault{"P0"});
+  if (!what.is_fast) {
+    out_.add(
+        append{prepared_record{attempt, what.coordinator, what.asked}, append::durability::lazy});
+    if (auto low_water = fences_.overdue(what.coordinator))
+      out_.add(append{*low_water, append::durability::lazy});
+  }
+  for (const auto& s : what.asked->seats)
+    if (nodes_.is_resident(s.node, s.pod))
+      book_.settle(attempt, s.pod);
+  out_.add(fault{"P1"});
+  vote_yes(attempt);
+  out_.add(fault{"P2"});
+  watch_over(attempt);
+}
+
+void shard_role::vote_yes(const attempt_id& attempt) {
+  nodes_.settled(attempt);
+  out_.tell(to_gang(attempt.gang), vote{.attempt = attempt,
+                                        .shard = how_.shard,
+                                        .shard_epoch = epoch_,
+                                        .incarnation = incarnation_,
+                                        .yes = true,
+                                        .why_not = {},
+                                        .holders = {}});
+}
+
+void shard_role::vote_no(const attempt_id& attempt, refusal why) {
+  ensure(book_.find(attempt) == nullptr, to_text(attempt));
+  nodes_.settled(attempt);
+  out_.add(note{"shard.refused",
+                {{"shard", std::int64_t{how_.shard.value}},
+                 {"attempt", to_text(attempt)},
+                 {"reason", std::string{name_of(why.why.primary)}},
+                 {"detail", why.why.detail}}});
+  out_.tell(to_gang(attempt.gang), vote{.attempt = attempt,
+                                        .shard = how_.shard,
+                                        .shard_epoch = epoch_,
+                                        .incarnation = incarnation_,
+                                        .yes = false,
+                                        .why_not = std::move(why.why),
+                                        .holders = std::move(why.holders)});
+}
+
+void shard_role::hear(const abort_attempt& x) {
+  const auto coordinator = partition_of(x.attempt.gang);
+  take_in(coordinator, x.attempt.epoch, x.low_water);
+  if (fences_.is_over(coordinator, x.attempt.epoch)) {
+    // Nothing of an older epoch is obeyed (S8): its successor says what became of the attempt.
+    if (const auto* r = book_.find(x.attempt); r != nullptr && r->is_in_doubt())
+      ask_owner(x.attempt);
+    return;
+  }
+  if (dead_.size() >= dead_kept)
+    dead_.erase(dead_.begin());
+  dead_.insert(x.attempt);
+  give_up(x.attempt);
+}
+
+/// The coordinator's word that the attempt is undecided for ever; also the only way in which a
+/// fast-path yes is taken back.
+void shard_role::give_up(const attempt_id& attempt) {
+  if (auto pos = gatherings_.find(attempt); pos != gatherings_.end()) {
+    if (pos->second.is_decided)
+      return; // overtaken: it was decided
+    const auto g = std::move(pos->second);
+    gatherings_.erase(pos);
+    give_back(attempt, g);
+    nodes_.settled(attempt);
+    return;
+  }
+  const auto* r = book_.find(attempt);
+  if (r == nullptr)
+    return;
+  if (!r->is_in_doubt()) {
+    out_.add(note{"shard.abort_after_commit", {{"attempt", to_text(attempt)}}, true});
+    return;
+  }
+  out_.add(fault{"P6"});
+  if (!r->is_fast)
+    out_.add(append{released_record{attempt, {}}, append::durability::lazy});
+  forget(attempt);
+}
+
+} // namespace tutti::shards

@@ -1,0 +1,171 @@
+#include "shards/view.hpp"
+
+#include "base/ensure.hpp"
+
+namespace tutti::shards {
+
+using base::node_uid;
+using base::pod_uid;
+using protocol::view_delta;
+
+node_entry* node_table::find(const node_uid& node) {
+  auto pos = all_.find(node);
+  return pos == all_.end() ? nullptr : &pos->second;
+}
+
+const node_entry* node_table::find(const node_uid& node) const {
+  auto pos = all_.find(node);
+  return pos == all_.end() ? nullptr : &pos->second;
+}
+
+const node_entry* node_table::known(const node_uid& node) const {
+  const auto* e = find(node);
+  return e != nullptr && e->facts ? e : nullptr;
+}
+
+bool node_table::is_resident(const node_uid& node, const pod_uid& pod) const {
+  const auto* e = find(node);
+  return e != nullptr && e->residents.contains(pod);
+}
+
+bool node_table::seen(const protocol::node_facts_ptr& facts) {
+  ensure(facts != nullptr);
+  untold_nodes_.erase(facts->uid);
+  auto& e = all_[facts->uid];
+  const bool is_new = e.facts == nullptr;
+  const bool is_news = is_new || !(*e.facts == *facts);
+  e.facts = facts;
+  if (is_news)
+    mark(facts->uid, true);
+  return is_new;
+}
+
+void node_table::mark(const node_uid& node, bool facts_are_news) {
+  const auto* e = known(node);
+  ensure(e != nullptr, node.value);
+  if (e->free) {
+    changed_[node] |= facts_are_news;
+    return;
+  }
+  changed_.erase(node);
+  silent_[node] |= facts_are_news;
+}
+
+void node_table::gone(const node_uid& node) {
+  silent_.erase(node);
+  if (all_.erase(node) > 0)
+    changed_[node] = true;
+  untold_nodes_.erase(node);
+}
+
+void node_table::arrived(const protocol::pod_arrived& pod) {
+  untold_pods_.erase(pod.pod);
+  all_[pod.node].residents[pod.pod] = pod.takes;
+}
+
+void node_table::left(const protocol::pod_left& pod) {
+  untold_pods_.erase(pod.pod);
+  auto pos = all_.find(pod.node);
+  if (pos == all_.end())
+    return;
+  pos->second.residents.erase(pod.pod);
+  if (!pos->second.facts && pos->second.residents.empty())
+    all_.erase(pos);
+}
+
+void node_table::say_free(const node_uid& node, base::footprint free) {
+  auto* e = find(node);
+  if (e == nullptr || !e->facts)
+    return; // the last words of an actor whose node is gone
+  if (e->free == free)
+    return;
+  e->free = std::move(free);
+  auto waited = silent_.extract(node);
+  mark(node, !waited.empty() && waited.mapped());
+}
+
+void node_table::say_down(const node_uid& node) {
+  auto* e = find(node);
+  if (e == nullptr || !e->facts)
+    return;
+  e->free.reset();
+  auto unsaid = changed_.extract(node);
+  mark(node, !unsaid.empty() && unsaid.mapped());
+}
+
+void node_table::trust(const protocol::view_trust& x) {
+  is_fresh_ = x.fresh;
+  if (x.fresh || !x.is_anew)
+    return;
+  is_telling_anew_ = true;
+  untold_nodes_.clear();
+  untold_pods_.clear();
+  for (const auto& [node, e] : all_) {
+    if (e.facts)
+      untold_nodes_.insert(node);
+    for (const auto& [pod, takes] : e.residents)
+      untold_pods_[pod] = node;
+  }
+}
+
+node_table::missing node_table::untold() {
+  missing out;
+  if (!is_fresh_ || !is_telling_anew_)
+    return out;
+  is_telling_anew_ = false;
+  for (const auto& [pod, node] : untold_pods_)
+    out.pods.push_back({node, pod});
+  out.nodes.assign(untold_nodes_.begin(), untold_nodes_.end());
+  untold_nodes_.clear();
+  untold_pods_.clear();
+  return out;
+}
+
+protocol::node_view node_table::view_of(const node_uid& node, const node_entry& e,
+                                        bool with_facts) {
+  ensure(e.is_up(), node.value);
+  return {.uid = node,
+          .facts = with_facts ? e.facts : nullptr,
+          .free = e.free->amounts,
+          .ports_taken = e.free->ports,
+          .is_gone = false};
+}
+
+view_delta node_table::take_delta(base::shard_id shard, base::incarnation_no incarnation) {
+  view_delta out{.shard = shard,
+                 .incarnation = incarnation,
+                 .version = ++version_,
+                 .is_whole = false,
+                 .nodes = {},
+                 .settled = {settled_.begin(), settled_.end()}};
+  settled_.clear();
+  for (const auto& [node, facts_are_news] : changed_) {
+    if (const auto* e = known(node))
+      out.nodes.push_back(view_of(node, *e, facts_are_news));
+    else
+      out.nodes.push_back({.uid = node, .facts = nullptr, .is_gone = true});
+  }
+  changed_.clear();
+  return out;
+}
+
+view_delta node_table::take_whole(base::shard_id shard, base::incarnation_no incarnation,
+                                  std::vector<base::attempt_id> live) {
+  view_delta out{.shard = shard,
+                 .incarnation = incarnation,
+                 .version = ++version_,
+                 .is_whole = true,
+                 .nodes = {},
+                 .settled = std::move(live)};
+  settled_.clear();
+  changed_.clear();
+  for (const auto& [node, e] : all_) {
+    if (e.is_up())
+      out.nodes.push_back(view_of(node, e, true));
+    else if (e.facts)
+      silent_[node] = true; // follows once the node actor has spoken
+  }
+  return out;
+}
+
+} // namespace tutti::shards

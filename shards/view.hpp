@@ -1,0 +1,90 @@
+// What a shard knows of its nodes, and what it tells the topology of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/resources.hpp"
+#include "protocol/facts.hpp"
+#include "protocol/messages.hpp"
+
+namespace tutti::shards {
+
+/// One node as its shard keeps it: enough to bring its actor up again, and its last word.
+struct node_entry {
+  protocol::node_facts_ptr facts; ///< null: pods were told before the node itself
+  std::map<base::pod_uid, base::footprint> residents;
+  std::optional<base::footprint> free; ///< as the node actor last said; none while it comes up
+  std::set<base::attempt_id> pressed;  ///< attempts that were told that their room is not there
+
+  bool is_up() const { return facts != nullptr && free.has_value(); }
+};
+
+/// The nodes of a shard and the versioned view of them. Changes gather until `take_delta`; a delta
+/// carries each changed node once, with facts only if they are news. Whether the whole can be
+/// trusted (S12) is told by the mirror.
+class node_table {
+public:
+  using all_of_them = std::map<base::node_uid, node_entry>;
+
+  const all_of_them& all() const { return all_; }
+  /// Null if the node was never told, or is gone.
+  node_entry* find(const base::node_uid& node);
+  const node_entry* find(const base::node_uid& node) const;
+  /// Like `find`, null also while only its pods are known.
+  const node_entry* known(const base::node_uid& node) const;
+  bool is_resident(const base::node_uid& node, const base::pod_uid& pod) const;
+
+  /// The mirror's word. `seen` returns true if the node is new here.
+  bool seen(const protocol::node_facts_ptr& facts);
+  void gone(const base::node_uid& node);
+  void arrived(const protocol::pod_arrived& pod);
+  void left(const protocol::pod_left& pod);
+
+  /// The node actor's word; none when it died.
+  void say_free(const base::node_uid& node, base::footprint free);
+  void say_down(const base::node_uid& node);
+
+  bool is_fresh() const { return is_fresh_; }
+  /// Takes the mirror's word on the whole. With `is_anew` everything will be told again; when
+  /// `fresh` comes then, `untold` says what was not.
+  void trust(const protocol::view_trust& x);
+  struct missing {
+    std::vector<base::node_uid> nodes;
+    std::vector<protocol::pod_left> pods;
+  };
+  /// What was known and has not been told again since `is_anew`. Empty unless such a telling has
+  /// just become complete; asking twice answers once.
+  missing untold();
+
+  /// `attempt` is held or released here now.
+  void settled(const base::attempt_id& attempt) { settled_.insert(attempt); }
+  bool has_news() const { return !changed_.empty() || !settled_.empty(); }
+  /// All news, in one delta with the next version.
+  protocol::view_delta take_delta(base::shard_id shard, base::incarnation_no incarnation);
+  /// The whole view, with the next version; `live` attempts are named as settled.
+  protocol::view_delta take_whole(base::shard_id shard, base::incarnation_no incarnation,
+                                  std::vector<base::attempt_id> live);
+
+private:
+  void mark(const base::node_uid& node, bool facts_are_news);
+  static protocol::node_view view_of(const base::node_uid& node, const node_entry& e,
+                                     bool with_facts);
+
+  all_of_them all_;
+  bool is_fresh_ = false;
+  bool is_telling_anew_ = false;
+  std::set<base::node_uid> untold_nodes_;
+  std::map<base::pod_uid, base::node_uid> untold_pods_;
+
+  std::uint64_t version_ = 0;
+  std::map<base::node_uid, bool> changed_; ///< for the next delta; true: the facts are news, too
+  std::map<base::node_uid, bool> silent_;  ///< changed, but the node actor has not spoken yet
+  std::set<base::attempt_id> settled_;
+};
+
+} // namespace tutti::shards
