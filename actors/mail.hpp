@@ -43,7 +43,10 @@ struct checkpoint_done {
   base::result<void> how;
 };
 
-using letter = std::variant<protocol::event, append_done, decide_done, amend_done, timer_due,
+/// Everybody who is to be found at the start is there: handle the first events and go.
+struct begin {};
+
+using letter = std::variant<begin, protocol::event, append_done, decide_done, amend_done, timer_due,
                             checkpoint_due, checkpoint_done>;
 
 /// Letters are moved in once and read once; the pointer spares CAF the copies.

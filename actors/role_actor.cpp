@@ -29,17 +29,15 @@ bool is_unordered(const protocol::effect& e) {
 
 } // namespace
 
-role_actor::role_actor(caf::actor_config& cfg, services& around, protocol::role_ptr role,
+role_actor::role_actor(caf::actor_config& cfg, services* around, protocol::role_ptr role,
                        options how)
-    : caf::event_based_actor(cfg), around_(around), role_(std::move(role)), how_(std::move(how)) {
+    : caf::event_based_actor(cfg), around_(*around), role_(std::move(role)), how_(std::move(how)) {
   ensure(role_ != nullptr);
   applied_ = how_.applied;
   set_default_handler(caf::drop);
 }
 
 caf::behavior role_actor::make_behavior() {
-  for (const auto& e : std::exchange(how_.first, {}))
-    take(e);
   return {[this](const mail& m) { open(*m); }};
 }
 
@@ -200,6 +198,11 @@ void role_actor::act(protocol::note& x) {
 
 void role_actor::act(protocol::fault& x) {
   base::pass_fault(x.id);
+}
+
+void role_actor::on(begin&) {
+  for (const auto& e : std::exchange(how_.first, {}))
+    take(e);
 }
 
 void role_actor::on(append_done& x) {

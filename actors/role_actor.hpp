@@ -30,10 +30,10 @@ public:
     protocol::address parent; ///< hears `child_died` if this one dies; equal to `where` = nobody
     bool keeps_checkpoints = false;
     persistence::journal_index applied = 0; ///< of the checkpoint it was restored from
-    std::vector<protocol::event> first;     ///< handled before anything else: replays, `started`
+    std::vector<protocol::event> first;     ///< handled on `begin`: replays, then `started`
   };
 
-  role_actor(caf::actor_config& cfg, services& around, protocol::role_ptr role, options how);
+  role_actor(caf::actor_config& cfg, services* around, protocol::role_ptr role, options how);
 
   caf::behavior make_behavior() override;
   const char* name() const override { return "tutti.role"; }
@@ -59,6 +59,7 @@ private:
   void act(protocol::note& x);
   void act(protocol::fault& x);
 
+  void on(begin&);
   void on(append_done& x);
   void on(decide_done& x);
   void on(amend_done& x);

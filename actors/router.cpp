@@ -34,6 +34,15 @@ void router::post(const protocol::address& to, mail what) const {
     caf::anon_send(who, std::move(what));
 }
 
+std::vector<caf::actor> router::all() const {
+  std::shared_lock lock{mutex_};
+  std::vector<caf::actor> out;
+  out.reserve(actors_.size());
+  for (const auto& [where, who] : actors_)
+    out.push_back(who);
+  return out;
+}
+
 void router::clear() {
   std::unique_lock lock{mutex_};
   actors_.clear();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <shared_mutex>
+#include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <caf/actor.hpp>
@@ -25,6 +26,8 @@ public:
   void send(const protocol::address& from, const protocol::address& to,
             protocol::message what) const;
   void post(const protocol::address& to, mail what) const;
+  /// Everybody who is there now.
+  std::vector<caf::actor> all() const;
   void clear();
   std::size_t size() const;
 

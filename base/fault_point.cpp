@@ -13,6 +13,7 @@ namespace {
 struct armed_fault {
   std::string id;
   std::atomic<int> passes_left{0};
+  fault_hook hook = nullptr;
 };
 
 armed_fault& armed() {
@@ -45,8 +46,15 @@ void pass_fault(std::string_view id) {
   auto& fault = armed();
   if (fault.id.empty() || fault.id != id)
     return;
-  if (fault.passes_left.fetch_sub(1) == 1)
-    ::kill(::getpid(), SIGKILL);
+  if (fault.passes_left.fetch_sub(1) != 1)
+    return;
+  if (fault.hook != nullptr)
+    fault.hook(id);
+  ::kill(::getpid(), SIGKILL);
+}
+
+void set_fault_hook(fault_hook hook) {
+  armed().hook = hook;
 }
 
 } // namespace tutti::base

@@ -14,4 +14,9 @@ bool arm_fault(std::string_view text);
 /// Thread-safe.
 void pass_fault(std::string_view id);
 
+/// Called once with the armed id just before the process dies there, on the thread that passes it.
+/// Set before any thread starts; may block for a moment.
+using fault_hook = void (*)(std::string_view id);
+void set_fault_hook(fault_hook hook);
+
 } // namespace tutti::base

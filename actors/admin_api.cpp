@@ -1,0 +1,163 @@
+#include "actors/admin_api.hpp"
+
+#include <chrono>
+#include <string_view>
+#include <vector>
+
+#include <boost/json.hpp>
+#include <fmt/core.h>
+
+#include "actors/metrics.hpp"
+#include "protocol/address.hpp"
+
+namespace tutti::actors {
+
+namespace {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+using protocol::role_kind;
+
+/// A role that is alive answers in microseconds; one that works through a long mailbox, in less
+/// than this.
+constexpr auto patience = 2000ms;
+
+http_reply json_reply(json::object body) {
+  body["apiVersion"] = "tutti.dev/v1";
+  return {200, "application/json", json::serialize(body) + "\n"};
+}
+
+http_reply error_reply(int status, std::string_view what) {
+  json::object body{{"apiVersion", "tutti.dev/v1"}, {"kind", "Error"}, {"message", what}};
+  return {status, "application/json", json::serialize(body) + "\n"};
+}
+
+/// The role's answer as JSON; null if it gave none.
+json::value ask(scheduler& who, const protocol::address& whom, const char* what,
+                std::string name = {}) {
+  const auto text = who.desk().ask(whom, what, std::move(name), patience);
+  if (text.empty())
+    return nullptr;
+  boost::system::error_code ec;
+  auto parsed = json::parse(text, ec);
+  return ec ? json::value{nullptr} : parsed;
+}
+
+http_reply list(scheduler& who, role_kind kind, const char* what, const char* list_kind) {
+  auto items = ask(who, protocol::to(kind), what);
+  if (!items.is_array())
+    return error_reply(503, fmt::format("the {} does not answer", protocol::to_text(to(kind))));
+  return json_reply({{"kind", list_kind}, {"items", std::move(items)}});
+}
+
+http_reply shards(scheduler& who) {
+  json::array items;
+  for (std::uint32_t s = 0; s < who.options().shards; ++s) {
+    auto one = ask(who, protocol::to_shard({s}), "shards");
+    if (one.is_array())
+      for (auto& x : one.as_array())
+        items.push_back(x);
+    else if (one.is_object())
+      items.push_back(std::move(one));
+  }
+  return json_reply({{"kind", "ShardList"}, {"items", std::move(items)}});
+}
+
+http_reply one_gang(scheduler& who, const std::string& name) {
+  auto found = ask(who, protocol::to(role_kind::queue), "gang", name);
+  if (!found.is_object())
+    return error_reply(404, "no gang " + name + "; `tutti get gangs -A` lists them");
+  auto body = found.as_object();
+  body["kind"] = "Gang";
+  return json_reply(std::move(body));
+}
+
+http_reply trace(scheduler& who, const std::string& name) {
+  json::array items;
+  for (const auto& r : who.notes().with("gang", name)) {
+    json::object fields;
+    for (const auto& [key, value] : r.fields)
+      if (const auto* text = std::get_if<std::string>(&value))
+        fields[key] = *text;
+      else
+        fields[key] = std::get<std::int64_t>(value);
+    items.push_back(json::object{{"at_ns", r.at.time_since_epoch().count()},
+                                 {"unix_ms", r.wall.unix_ms},
+                                 {"who", r.who},
+                                 {"what", r.what},
+                                 {"fields", std::move(fields)}});
+  }
+  return json_reply({{"kind", "Trace"}, {"name", name}, {"items", std::move(items)}});
+}
+
+http_reply status(scheduler& who, const process_view& around) {
+  auto found = ask(who, protocol::to(role_kind::queue), "status");
+  if (!found.is_object())
+    return error_reply(503, "the queue does not answer");
+  auto body = found.as_object();
+  body["kind"] = "Status";
+  body["version"] = around.version;
+  body["shards"] = who.options().shards;
+  body["mirror"] = ask(who, protocol::to(role_kind::mirror), "mirror");
+  return json_reply(std::move(body));
+}
+
+/// Ready = the view of nodes and pods is complete, and the queue answers.
+http_reply ready(scheduler& who) {
+  auto mirror = ask(who, protocol::to(role_kind::mirror), "mirror");
+  const bool synced = mirror.is_object() && mirror.as_object().contains("synced")
+                      && mirror.as_object().at("synced").is_bool()
+                      && mirror.as_object().at("synced").as_bool();
+  const bool answers = ask(who, protocol::to(role_kind::queue), "quiet").is_object();
+  auto line = [](bool ok, const char* what) {
+    return fmt::format("[{}]{} {}\n", ok ? '+' : '-', what, ok ? "ok" : "failed");
+  };
+  return {synced && answers ? 200 : 503, "text/plain",
+          line(synced, "watch-sync") + line(answers, "queue")};
+}
+
+} // namespace
+
+bool is_quiet(scheduler& who) {
+  auto said = ask(who, protocol::to(role_kind::queue), "quiet");
+  if (!said.is_object())
+    return false;
+  const auto* quiet = said.as_object().if_contains("quiet");
+  return quiet != nullptr && quiet->is_bool() && quiet->as_bool();
+}
+
+http_reply answer_admin(scheduler& who, const process_view& around, const std::string& method,
+                        const std::string& target) {
+  if (method != "GET" && method != "HEAD")
+    return error_reply(405, "this address is for reading: GET");
+  const std::string path = target.substr(0, target.find('?'));
+  auto rest_of = [&path](std::string_view prefix) { return path.substr(prefix.size()); };
+  if (path == "/livez" || path == "/healthz")
+    return {200, "text/plain", "ok\n"};
+  if (path == "/readyz")
+    return ready(who);
+  if (path == "/metrics")
+    return {200, "text/plain; version=0.0.4", metrics_text(who)};
+  if (path == "/api/gangs")
+    return list(who, role_kind::queue, "gangs", "GangList");
+  if (path.starts_with("/api/gangs/"))
+    return one_gang(who, rest_of("/api/gangs/"));
+  if (path.starts_with("/api/trace/"))
+    return trace(who, rest_of("/api/trace/"));
+  if (path == "/api/nodes")
+    return list(who, role_kind::topology, "nodes", "NodeList");
+  if (path == "/api/racks")
+    return list(who, role_kind::topology, "racks", "RackList");
+  if (path == "/api/shards")
+    return shards(who);
+  if (path == "/api/status")
+    return status(who, around);
+  if (path == "/api/settled")
+    return json_reply({{"kind", "Settled"}, {"settled", around.is_settled && around.is_settled()}});
+  if (path == "/api/version")
+    return json_reply({{"kind", "Version"}, {"version", around.version}});
+  return error_reply(404, "there is /livez /readyz /metrics /api/gangs /api/nodes /api/racks "
+                          "/api/shards /api/status /api/settled /api/trace /api/version");
+}
+
+} // namespace tutti::actors

@@ -1,0 +1,33 @@
+// What the admin address serves: health for probes, JSON for the command line, metrics for
+// Prometheus.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "actors/http_listener.hpp"
+#include "actors/scheduler.hpp"
+
+namespace tutti::actors {
+
+/// What the scheduler itself cannot know of its process.
+struct process_view {
+  std::string version;
+  /// Nothing is left to do anywhere; false if nobody watches for that.
+  std::function<bool()> is_settled;
+};
+
+/// Answers one request. Reads only; never blocks longer than a few seconds. 404 names what there
+/// is.
+///
+///     /livez /readyz /metrics
+///     /api/gangs  /api/gangs/NAMESPACE/NAME  /api/trace/NAMESPACE/NAME
+///     /api/nodes  /api/racks  /api/shards  /api/status  /api/settled  /api/version
+http_reply answer_admin(scheduler& who, const process_view& around, const std::string& method,
+                        const std::string& target);
+
+/// True once nothing is runnable: no gang is active or under way, and every back-off belongs to an
+/// attempt that was refused on the present view.
+bool is_quiet(scheduler& who);
+
+} // namespace tutti::actors

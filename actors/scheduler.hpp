@@ -1,0 +1,88 @@
+// One scheduler replica: every actor wired to every other, brought up from its store, and stopped
+// in order.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "actors/admin.hpp"
+#include "actors/services.hpp"
+#include "base/limits.hpp"
+#include "base/result.hpp"
+#include "persistence/store.hpp"
+
+namespace tutti::actors {
+
+struct scheduler_options {
+  std::uint32_t shards = base::limits::default_shards;
+  /// Label keys, outermost first; the last one decides the shard, so that a rack never straddles
+  /// two.
+  std::vector<std::string> levels{"topology.kubernetes.io/zone", "example.com/block",
+                                  "example.com/rack"};
+  std::vector<std::string> scheduler_names{"tutti"};
+  std::string kubernetes = "1.37"; ///< decides dialect and condition type
+  bool fast_path = true;           ///< all shards share this process and its store
+  bool writes_pod_events = true;
+  std::size_t threads = 2;
+  std::uint64_t seed = 1;
+};
+
+/// Recovers every role from the store, starts all actors, and keeps them until `stop`. The store,
+/// the carrier and the clock are the caller's and must outlive it.
+class scheduler {
+public:
+  /// `corrupt` or `newer_format` if a checkpoint cannot be read; then nothing runs. `on_fatal` is
+  /// called at most once, from any thread, when the process can only end and recover from disk.
+  static base::result<std::unique_ptr<scheduler>>
+  start(scheduler_options how, persistence::store& store, http_carrier* http,
+        const base::clock& clock, std::function<void(const base::error&)> on_fatal);
+
+  ~scheduler();
+
+  /// Finishes the step each role is in, writes the last checkpoints, ends all actors. Within a few
+  /// seconds, whatever the store and the API server do. Idempotent.
+  void stop();
+
+  admin_desk& desk() { return *desk_; }
+  recorder& notes() { return notes_; }
+  const scheduler_options& options() const { return how_; }
+  persistence::store::counters store_counters() const { return around_.store.counted(); }
+
+private:
+  struct engine; // the actor system: CAF's headers stay in one file
+
+  scheduler(scheduler_options how, persistence::store& store, http_carrier* http,
+            const base::clock& clock, std::function<void(const base::error&)> on_fatal);
+  base::result<void> recover();
+  void bring_up(const protocol::address& where, const protocol::address& parent);
+  void spawn(const protocol::address& where, const protocol::address& parent,
+             protocol::role_ptr role, bool keeps_checkpoints, persistence::journal_index applied,
+             std::vector<protocol::event> first);
+  void begin_all();
+  void tick();
+
+  scheduler_options how_;
+  router routes_;
+  recorder notes_;
+  services around_;
+  std::unique_ptr<engine> engine_;
+  std::unique_ptr<admin_desk> desk_;
+  std::vector<protocol::address> founders_; ///< brought up at the start, in order
+  std::vector<protocol::address> checkpointed_;
+  std::atomic<bool> has_failed_{false};
+  bool is_stopped_ = false;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool is_ending_ = false;
+  std::thread ticker_;
+};
+
+} // namespace tutti::actors

@@ -1,0 +1,331 @@
+#include "cli/local.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+
+#include "actors/admin_api.hpp"
+#include "actors/scheduler.hpp"
+#include "api/manifest.hpp"
+#include "base/fault_point.hpp"
+#include "bridge/http_client.hpp"
+#include "cli/daemon.hpp"
+#include "cli/output.hpp"
+#include "cli/reading.hpp"
+#include "persistence/rocks_store.hpp"
+#include "sim/api_server/server.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using base::code;
+using base::error;
+
+/// How often the main thread looks for signals and for the settled state.
+constexpr auto look_interval = 20ms;
+/// Settled means: nothing to do in so many looks in a row, so that a message between two actors is
+/// not mistaken for silence.
+constexpr int quiet_looks = 3;
+/// Admin reads may outlive a busy moment.
+constexpr auto progress_interval = 1s;
+
+volatile std::sig_atomic_t signalled = 0;
+void on_signal(int) {
+  signalled = 1;
+}
+
+/// What the admin address says of the whole process, kept up to date by the main thread.
+std::atomic<bool> is_settled{false};
+
+/// The scheduler that the fault hook describes before it dies; set while it runs.
+std::atomic<actors::scheduler*> dying{nullptr};
+
+actors::process_view view_of_process() {
+  return {TUTTI_VERSION, [] { return is_settled.load(); }};
+}
+
+/// Phase counts as JSON, for progress and for the last words at a fault point.
+std::string phases_text(actors::scheduler& who) {
+  const auto reply = actors::answer_admin(who, view_of_process(), "GET", "/api/status");
+  boost::system::error_code ec;
+  auto parsed = boost::json::parse(reply.body, ec);
+  if (ec || !parsed.is_object() || !parsed.as_object().contains("phases"))
+    return {};
+  return boost::json::serialize(parsed.as_object().at("phases"));
+}
+
+void say_last_words(std::string_view id) {
+  if (auto* who = dying.load())
+    fmt::print(stderr, "fault point {}: dying with {}\n", id, phases_text(*who));
+}
+
+/// Hands the bridge's HTTP client to the actors.
+class client_carrier final : public actors::http_carrier {
+public:
+  explicit client_carrier(bridge::connector_ptr where)
+      : client_(std::make_unique<bridge::http_client>(std::move(where),
+                                                      bridge::http_client::options{})) {}
+  void start(std::uint64_t id, protocol::http_request request,
+             std::function<void(protocol::event)> tell) override {
+    client_->start(id, std::move(request), [tell = std::move(tell)](bridge::http_event e) {
+      std::visit([&tell](auto& x) { tell(protocol::event{std::move(x)}); }, e);
+    });
+  }
+  void hang_up(std::uint64_t id) override { client_->hang_up(id); }
+
+private:
+  std::unique_ptr<bridge::http_client> client_;
+};
+
+/// A directory that is removed with everything in it, or one of the user's that stays.
+class data_home {
+public:
+  static base::result<data_home> open(const std::string& wanted) {
+    std::error_code ec;
+    if (wanted.empty()) {
+      auto text = (fs::temp_directory_path(ec) / "tutti-XXXXXX").string();
+      if (ec || ::mkdtemp(text.data()) == nullptr)
+        return error{code::io, "cannot make a temporary directory",
+                     "set TMPDIR to a writable directory, or give --data-dir"};
+      return data_home{text, true};
+    }
+    fs::create_directories(wanted, ec);
+    if (ec || ::access(wanted.c_str(), W_OK | X_OK) != 0)
+      return error{code::io,
+                   fmt::format("--data-dir {}: {}", wanted,
+                               ec ? ec.message() : "the directory is not writable"),
+                   "choose a directory that this user may write"};
+    return data_home{wanted, false};
+  }
+  data_home(data_home&& x) noexcept
+      : path_(std::move(x.path_)), is_ours_(std::exchange(x.is_ours_, false)) {}
+  ~data_home() {
+    std::error_code ignored;
+    if (is_ours_)
+      fs::remove_all(path_, ignored);
+  }
+  std::string sub(const char* name) const { return (path_ / name).string(); }
+
+private:
+  data_home(fs::path path, bool is_ours) : path_(std::move(path)), is_ours_(is_ours) {}
+  fs::path path_;
+  bool is_ours_ = false;
+};
+
+/// The parts of the process, in the order in which they come up; destroyed in the opposite one.
+struct running {
+  std::unique_ptr<sim::api_server::server> api;
+  std::unique_ptr<persistence::store> store;
+  std::unique_ptr<client_carrier> carrier;
+  std::unique_ptr<actors::scheduler> scheduler;
+  std::unique_ptr<actors::http_listener> admin;
+};
+
+base::result<void> start_api(running& all, const local_options& how, const data_home& home,
+                             const base::clock& clock) {
+  sim::api_server::server::options o;
+  o.data_dir = home.sub("api");
+  o.kubernetes = how.kubernetes;
+  if (!how.listen.empty()) {
+    auto where = actors::parse_host_port(how.listen);
+    if (!where)
+      return where.error().in("--listen");
+    o.listen = sim::api_server::listen_address{where->host, where->port};
+  }
+  auto opened = sim::api_server::server::open(o, clock);
+  if (!opened)
+    return opened.error();
+  all.api = std::move(*opened);
+  if (!how.listen.empty() && !how.quiet)
+    fmt::print(stderr, "API server (Kubernetes {}) on http://{}:{}\n", how.kubernetes,
+               o.listen->host, all.api->port());
+  return {};
+}
+
+/// Where the scheduler's bytes go: into this process, or over TCP.
+base::result<bridge::connector_ptr> connector_to(running& all, const local_options& how) {
+  if (how.server.empty())
+    return bridge::connect_by_descriptor([api = all.api.get()] { return api->connect(); });
+  auto text = how.server;
+  if (text.starts_with("http://"))
+    text = text.substr(7);
+  while (text.ends_with('/'))
+    text.pop_back();
+  auto where = actors::parse_host_port(text);
+  if (!where)
+    return where.error().in("--server");
+  return bridge::connect_by_tcp({where->host, where->port});
+}
+
+base::result<void> start_scheduler(running& all, const local_options& how, const data_home& home,
+                                   const base::clock& clock, std::promise<error>& broken) {
+  auto opened =
+      persistence::open_rocks_store({.path = home.sub("scheduler"), .shards = how.shards});
+  if (!opened)
+    return opened.error();
+  all.store = std::move(*opened);
+  auto where = connector_to(all, how);
+  if (!where)
+    return where.error();
+  all.carrier = std::make_unique<client_carrier>(*where);
+  actors::scheduler_options o;
+  o.shards = all.store->who().shards;
+  o.kubernetes = how.kubernetes;
+  o.fast_path = !how.slow_path;
+  if (!how.levels.empty())
+    o.levels = how.levels;
+  auto begun = actors::scheduler::start(o, *all.store, all.carrier.get(), clock,
+                                        [&broken](const error& e) { broken.set_value(e); });
+  if (!begun)
+    return begun.error();
+  all.scheduler = std::move(*begun);
+  dying = all.scheduler.get();
+  return {};
+}
+
+base::result<void> start_admin(running& all, const local_options& how) {
+  if (how.admin.empty())
+    return {};
+  auto where = actors::parse_host_port(how.admin);
+  if (!where)
+    return where.error().in("--admin");
+  auto opened = actors::http_listener::open(
+      where->host, where->port,
+      [who = all.scheduler.get()](const std::string& method, const std::string& target) {
+        return actors::answer_admin(*who, view_of_process(), method, target);
+      });
+  if (!opened)
+    return opened.error();
+  all.admin = std::move(*opened);
+  if (!how.quiet)
+    fmt::print(stderr, "admin address http://{}:{}\n", where->host, all.admin->port());
+  return {};
+}
+
+base::result<void> apply_files(running& all, const local_options& how) {
+  if (how.files.empty())
+    return {};
+  auto release = api::release_of(how.kubernetes);
+  auto read = api::read_manifests(how.files, {.kubernetes = release});
+  if (!read)
+    return read.error();
+  std::vector<boost::json::object> objects;
+  for (auto& m : *read)
+    objects.push_back(std::move(m.object));
+  auto done = all.api->apply(std::move(objects));
+  if (!done)
+    return done.error();
+  if (!how.quiet)
+    fmt::print(stderr, "applied: {} created, {} changed, {} unchanged\n", done->created,
+               done->changed, done->unchanged);
+  return {};
+}
+
+/// Nothing is runnable anywhere: the API server has nothing under way, its last write has come
+/// round to the scheduler's actors, and the queue is quiet; several looks in a row.
+class settle_watch {
+public:
+  bool look(running& all) {
+    const auto before = all.api ? all.api->last_resource_version() : 0;
+    const bool busy = (all.api && all.api->pending_work() > 0) || !actors::is_quiet(*all.scheduler);
+    const auto after = all.api ? all.api->last_resource_version() : 0;
+    const bool moved = before != after || after != last_;
+    last_ = after;
+    quiet_ = busy || moved ? 0 : quiet_ + 1;
+    return quiet_ >= quiet_looks;
+  }
+
+private:
+  sim::api_server::revision last_ = 0;
+  int quiet_ = 0;
+};
+
+/// Prints one line of progress a second while somebody watches.
+void show_progress(running& all) {
+  fmt::print(stderr, "\r{:<70}", phases_text(*all.scheduler));
+  std::fflush(stderr);
+}
+
+base::result<void> run_until_told(running& all, const local_options& how,
+                                  std::future<error>& broken) {
+  settle_watch settled;
+  const bool shows = !how.quiet && how.until == "settled" && ::isatty(STDERR_FILENO) == 1;
+  auto next_progress = std::chrono::steady_clock::now() + progress_interval;
+  while (signalled == 0) {
+    if (broken.wait_for(look_interval) == std::future_status::ready)
+      return broken.get();
+    is_settled = settled.look(all);
+    if (how.until == "settled" && is_settled)
+      break;
+    if (shows && std::chrono::steady_clock::now() >= next_progress) {
+      show_progress(all);
+      next_progress += progress_interval;
+    }
+  }
+  if (shows)
+    fmt::print(stderr, "\r{:<70}\r", "");
+  return {};
+}
+
+} // namespace
+
+base::result<void> run_local(const local_options& how) {
+  if (!base::arm_fault(std::getenv("TUTTI_FAULT") != nullptr ? std::getenv("TUTTI_FAULT") : ""))
+    return error{code::bad_input, "TUTTI_FAULT is not ID or ID:N", "for example TUTTI_FAULT=C4:20"};
+  base::set_fault_hook(say_last_words);
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  std::signal(SIGPIPE, SIG_IGN);
+  auto home = data_home::open(how.data_dir);
+  if (!home)
+    return home.error();
+  base::system_clock clock;
+  std::promise<error> broken_promise;
+  auto broken = broken_promise.get_future();
+  running all;
+  if (how.server.empty())
+    if (auto ok = start_api(all, how, *home, clock); !ok)
+      return ok;
+  if (all.api)
+    if (auto ok = apply_files(all, how); !ok)
+      return ok;
+  if (how.serve_only) {
+    while (signalled == 0)
+      std::this_thread::sleep_for(look_interval);
+    all.api->stop();
+    return {};
+  }
+  if (auto ok = start_scheduler(all, how, *home, clock, broken_promise); !ok)
+    return ok;
+  if (auto ok = start_admin(all, how); !ok)
+    return ok;
+  auto ended = run_until_told(all, how, broken);
+  if (ended && how.until == "settled" && !how.quiet) {
+    reader inside = [&all](const std::string& path) -> base::result<boost::json::object> {
+      const auto reply = actors::answer_admin(*all.scheduler, view_of_process(), "GET", path);
+      return boost::json::parse(reply.body).as_object();
+    };
+    if (auto shown = get(inside, "gangs", {.all_spaces = true}); !shown)
+      ended = shown;
+  }
+  all.admin.reset();
+  dying = nullptr;
+  all.scheduler->stop();
+  if (all.api)
+    all.api->stop();
+  return ended;
+}
+
+} // namespace tutti::cli

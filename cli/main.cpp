@@ -1,0 +1,184 @@
+// The command line of tutti: parses, hands over to one verb, turns its result into an exit code.
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "cli/daemon.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/local.hpp"
+#include "cli/output.hpp"
+#include "cli/plan.hpp"
+#include "cli/reading.hpp"
+
+namespace {
+
+using namespace tutti;
+
+const char* const exit_codes =
+    "\nExit codes: 0 done · 1 error (one line on stderr says which, a hint says "
+    "what to do) · 2 wrong usage";
+
+/// What the verbs have in common, filled by the parser.
+struct arguments {
+  std::string server;
+  cli::read_options reading;
+  std::string noun, what;
+  cli::wait_options waiting;
+  cli::local_options local;
+  cli::plan_options plan;
+  std::function<int()> run;
+};
+
+int exit_code_of(const base::result<void>& how) {
+  if (how)
+    return cli::done;
+  cli::print_error(how.error());
+  return cli::failed;
+}
+
+void add_reading(CLI::App& verb, arguments& a, bool has_spaces) {
+  verb.add_option("--server", a.server,
+                  "admin address of the scheduler (default $TUTTI_SERVER, else 127.0.0.1:10451)");
+  verb.add_option("-o,--output", a.reading.format, "table, wide, json, yaml or name")
+      ->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}));
+  if (has_spaces)
+    verb.add_option("-n,--namespace", a.reading.space, "namespace (default \"default\")");
+}
+
+/// A verb about one gang: `tutti VERB gang NAME`.
+void add_gang_verb(CLI::App& app, arguments& a, const char* name, const char* help,
+                   const char* example,
+                   base::result<void> (*run)(const cli::reader&, const std::string&,
+                                             const cli::read_options&)) {
+  auto* verb = app.add_subcommand(name, help);
+  add_reading(*verb, a, true);
+  verb->add_option("noun", a.noun, "gang")->required()->check(CLI::IsMember({"gang"}));
+  verb->add_option("name", a.what, "NAME or NAMESPACE/NAME")->required();
+  verb->footer(std::string{"Example:\n  "} + example + exit_codes);
+  verb->callback([&a, run] {
+    a.run = [&a, run] { return exit_code_of(run(cli::daemon_at(a.server), a.what, a.reading)); };
+  });
+}
+
+void add_get(CLI::App& app, arguments& a) {
+  auto* verb = app.add_subcommand("get", "List gangs, nodes or shards");
+  add_reading(*verb, a, true);
+  verb->add_flag("-A,--all-namespaces", a.reading.all_spaces, "every namespace");
+  verb->add_option("noun", a.noun, "gangs, nodes or shards")->required();
+  verb->footer(std::string{"Examples:\n  tutti get gangs -A\n  tutti get nodes -o json"}
+               + exit_codes);
+  verb->callback([&a] {
+    a.run = [&a] { return exit_code_of(cli::get(cli::daemon_at(a.server), a.noun, a.reading)); };
+  });
+}
+
+void add_cluster_verbs(CLI::App& app, arguments& a) {
+  auto* status = app.add_subcommand("status", "One screen: view, gangs by phase, oldest pending");
+  add_reading(*status, a, false);
+  status->footer(std::string{"Example:\n  tutti status"} + exit_codes);
+  status->callback([&a] {
+    a.run = [&a] { return exit_code_of(cli::print_status(cli::daemon_at(a.server), a.reading)); };
+  });
+  auto* top = app.add_subcommand("top", "Heat map of the racks");
+  add_reading(*top, a, false);
+  top->add_option("noun", a.noun, "racks")->required()->check(CLI::IsMember({"racks"}));
+  top->footer(std::string{"Example:\n  tutti top racks"} + exit_codes);
+  top->callback([&a] {
+    a.run = [&a] { return exit_code_of(cli::top_racks(cli::daemon_at(a.server), a.reading)); };
+  });
+}
+
+void add_wait(CLI::App& app, arguments& a) {
+  auto* verb = app.add_subcommand("wait", "Wait until a gang is bound or degraded");
+  add_reading(*verb, a, true);
+  verb->add_option("name", a.what, "gang/NAME (not for settled)");
+  verb->add_option("--for", a.waiting.until, "bound, degraded or settled")
+      ->check(CLI::IsMember({"bound", "degraded", "settled"}));
+  verb->add_option("--timeout", a.waiting.timeout_s, "seconds")->check(CLI::NonNegativeNumber);
+  verb->footer(std::string{"Example:\n  tutti wait gang/ring --for bound --timeout 30"}
+               + exit_codes);
+  verb->callback([&a] {
+    if (a.waiting.until != "settled" && a.what.empty())
+      throw CLI::RequiredError("name");
+    a.run = [&a] {
+      if (a.waiting.until == "settled")
+        return exit_code_of(cli::wait_until_settled(cli::daemon_at(a.server), a.waiting));
+      return exit_code_of(
+          cli::wait_for_gang(cli::daemon_at(a.server), a.what, a.reading, a.waiting));
+    };
+  });
+}
+
+void add_local(CLI::App& app, arguments& a) {
+  auto* verb = app.add_subcommand("local", "Run the scheduler on an API server inside the process");
+  auto& o = a.local;
+  verb->add_option("-f,--filename", o.files, "manifests to apply first (file, directory or -)");
+  verb->add_option("--until", o.until, "settled: stop when nothing is left to do")
+      ->check(CLI::IsMember({"settled"}));
+  verb->add_option("--listen", o.listen, "serve the Kubernetes API here, for kubectl (HOST:PORT)");
+  verb->add_option("--admin", o.admin,
+                   "address for get, explain, … (default 127.0.0.1:10451; \"\" = none)");
+  verb->add_option("--data-dir", o.data_dir, "keep both stores here (default: temporary)");
+  verb->add_option("--kubernetes", o.kubernetes, "API to serve: 1.37, 1.36 or 1.35")
+      ->check(CLI::IsMember({"1.37", "1.36", "1.35"}));
+  verb->add_option("--server", o.server, "an API server elsewhere: run the scheduler alone");
+  verb->add_flag("--serve-only", o.serve_only, "run the API server alone");
+  verb->add_option("--topology", o.levels, "label keys, outermost first; the last is the rack")
+      ->delimiter(',');
+  verb->add_option("--shards", o.shards, "shards of a new store")->check(CLI::Range(1u, 1024u));
+  verb->add_flag("--long-path", o.slow_path, "promises reach the disk before the decision");
+  verb->add_flag("-q,--quiet", o.quiet, "print errors only");
+  verb->footer(std::string{"Examples:\n"
+                           "  tutti local -f examples/small --until settled\n"
+                           "  tutti local --listen 127.0.0.1:8001 --data-dir ~/tutti"}
+               + exit_codes);
+  verb->callback([&a] { a.run = [&a] { return exit_code_of(cli::run_local(a.local)); }; });
+}
+
+void add_plan(CLI::App& app, arguments& a) {
+  auto* verb = app.add_subcommand("plan", "Say where gangs would go, or why not; change nothing");
+  verb->add_option("-f,--filename", a.plan.files, "nodes, pods and groups (file, directory or -)")
+      ->required();
+  verb->add_option("-o,--output", a.plan.format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}));
+  verb->add_option("--topology", a.plan.levels, "label keys, outermost first; the last is the rack")
+      ->delimiter(',');
+  verb->footer("Example:\n  tutti plan -f examples/small\n"
+               "\nExit codes: 0 all fit · 10 kept for \"needs preemption\" · 11 something does not "
+               "fit now · "
+               "12 something never fits on this cluster · 1 error · 2 wrong usage");
+  verb->callback([&a] { a.run = [&a] { return cli::run_plan(a.plan); }; });
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  arguments a;
+  CLI::App app{"tutti schedules groups of pods on Kubernetes: together or not at all."};
+  app.set_version_flag("--version", std::string{"tutti "} + TUTTI_VERSION);
+  app.require_subcommand(1);
+  app.footer(std::string{"Start here:\n  tutti local -f examples/small --until settled\n"
+                         "  tutti VERB --help"}
+             + exit_codes);
+  add_plan(app, a);
+  add_local(app, a);
+  add_get(app, a);
+  add_gang_verb(app, a, "describe", "Everything about one gang", "tutti describe gang ring",
+                cli::describe_gang);
+  add_gang_verb(app, a, "explain", "Why a gang waits, with numbers", "tutti explain gang too-wide",
+                cli::explain_gang);
+  add_gang_verb(app, a, "trace", "What happened to a gang, step by step", "tutti trace gang ring",
+                cli::trace_gang);
+  add_cluster_verbs(app, a);
+  add_wait(app, a);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    const int shown = app.exit(e);
+    return shown == 0 ? cli::done : cli::wrong_usage;
+  }
+  return a.run();
+}

@@ -1,0 +1,163 @@
+#include "cli/output.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include <boost/json/serialize.hpp>
+#include <fmt/core.h>
+#include <yaml-cpp/yaml.h>
+
+namespace tutti::cli {
+
+namespace {
+
+namespace json = boost::json;
+
+void indent(std::string& out, int depth) {
+  out.append(static_cast<std::size_t>(depth) * 2, ' ');
+}
+
+void write_pretty(std::string& out, const json::value& v, int depth) {
+  if (const auto* o = v.if_object(); o != nullptr && !o->empty()) {
+    out += "{\n";
+    bool is_first = true;
+    for (const auto& [key, x] : *o) {
+      out += is_first ? "" : ",\n";
+      is_first = false;
+      indent(out, depth + 1);
+      out += json::serialize(json::string{key}) + ": ";
+      write_pretty(out, x, depth + 1);
+    }
+    out += "\n";
+    indent(out, depth);
+    out += "}";
+  } else if (const auto* a = v.if_array(); a != nullptr && !a->empty()) {
+    out += "[\n";
+    bool is_first = true;
+    for (const auto& x : *a) {
+      out += is_first ? "" : ",\n";
+      is_first = false;
+      indent(out, depth + 1);
+      write_pretty(out, x, depth + 1);
+    }
+    out += "\n";
+    indent(out, depth);
+    out += "]";
+  } else {
+    out += json::serialize(v);
+  }
+}
+
+void write_yaml(YAML::Emitter& out, const json::value& v) {
+  switch (v.kind()) {
+  case json::kind::object:
+    out << YAML::BeginMap;
+    for (const auto& [key, x] : v.get_object()) {
+      out << YAML::Key << std::string{key} << YAML::Value;
+      write_yaml(out, x);
+    }
+    out << YAML::EndMap;
+    break;
+  case json::kind::array:
+    out << YAML::BeginSeq;
+    for (const auto& x : v.get_array())
+      write_yaml(out, x);
+    out << YAML::EndSeq;
+    break;
+  case json::kind::string:
+    out << std::string{v.get_string()};
+    break;
+  case json::kind::bool_:
+    out << v.get_bool();
+    break;
+  case json::kind::int64:
+    out << v.get_int64();
+    break;
+  case json::kind::uint64:
+    out << v.get_uint64();
+    break;
+  case json::kind::double_:
+    out << v.get_double();
+    break;
+  case json::kind::null:
+    out << YAML::Null;
+    break;
+  }
+}
+
+} // namespace
+
+void print_error(const base::error& e) {
+  std::fputs(fmt::format("error: {}\n", e.message()).c_str(), stderr);
+  if (!e.hint().empty())
+    std::fputs(fmt::format("hint: {}\n", e.hint()).c_str(), stderr);
+}
+
+void table::add(std::vector<std::string> cells) {
+  cells.resize(rows_.front().size());
+  for (auto& c : cells)
+    if (c.empty())
+      c = "<none>";
+  rows_.push_back(std::move(cells));
+}
+
+std::string table::text() const {
+  std::vector<std::size_t> width(rows_.front().size());
+  for (const auto& row : rows_)
+    for (std::size_t i = 0; i < row.size(); ++i)
+      width[i] = std::max(width[i], row[i].size());
+  std::string out;
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i)
+      out += fmt::format("{:<{}}   ", row[i], width[i]);
+    out += row.back() + "\n";
+  }
+  return out;
+}
+
+std::string age_text(std::int64_t ms) {
+  const auto s = ms / 1000;
+  if (s < 120)
+    return fmt::format("{}s", std::max<std::int64_t>(s, 0));
+  if (s < 2 * 3600)
+    return fmt::format("{}m", s / 60);
+  if (s < 48 * 3600)
+    return fmt::format("{}h", s / 3600);
+  return fmt::format("{}d", s / 86400);
+}
+
+std::string cell(const json::object& row, std::string_view field) {
+  const auto* v = row.if_contains(field);
+  if (v == nullptr || v->is_null())
+    return {};
+  return v->is_string() ? std::string{v->get_string()} : json::serialize(*v);
+}
+
+std::int64_t number(const json::object& row, std::string_view field) {
+  const auto* v = row.if_contains(field);
+  if (v == nullptr || !v->is_number())
+    return 0;
+  return v->is_double() ? static_cast<std::int64_t>(v->get_double()) : v->to_number<std::int64_t>();
+}
+
+std::string pretty_json(const json::value& v) {
+  std::string out;
+  write_pretty(out, v, 0);
+  return out + "\n";
+}
+
+std::string yaml_text(const json::value& v) {
+  YAML::Emitter out;
+  write_yaml(out, v);
+  return std::string{out.c_str()} + "\n";
+}
+
+bool may_colour() {
+  const char* no = std::getenv("NO_COLOR");
+  return (no == nullptr || *no == '\0') && ::isatty(STDOUT_FILENO) == 1;
+}
+
+} // namespace tutti::cli

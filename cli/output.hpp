@@ -1,0 +1,44 @@
+// How commands print: errors in one shape, tables that grep well, machine formats on request.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/json/value.hpp>
+
+#include "base/result.hpp"
+
+namespace tutti::cli {
+
+/// "error: MESSAGE" and, if there is one, "hint: HINT", on stderr.
+void print_error(const base::error& e);
+
+/// Rows under a header of upper-case titles, columns padded with spaces, no borders. Empty cells
+/// print as <none>.
+class table {
+public:
+  explicit table(std::vector<std::string> titles) : rows_{std::move(titles)} {}
+  void add(std::vector<std::string> cells);
+  std::string text() const;
+
+private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// "14m", "2h", "3d": as kubectl prints ages.
+std::string age_text(std::int64_t ms);
+
+/// The value of a field as a cell: strings bare, numbers plain, absent or null as "".
+std::string cell(const boost::json::object& row, std::string_view field);
+std::int64_t number(const boost::json::object& row, std::string_view field);
+
+/// JSON with two spaces of indent and a newline; YAML of the same value.
+std::string pretty_json(const boost::json::value& v);
+std::string yaml_text(const boost::json::value& v);
+
+/// Only on a terminal, and never against NO_COLOR.
+bool may_colour();
+
+} // namespace tutti::cli

@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+
+#include <boost/json.hpp>
+#include <fmt/core.h>
+
+#include "cli/output.hpp"
+#include "cli/reading.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+namespace json = boost::json;
+
+/// Eight heights of a bar; the first is a blank for "nothing used".
+constexpr std::array<const char*, 9> blocks{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+
+const char* block_of(std::int64_t used, std::int64_t all) {
+  if (all <= 0 || used <= 0)
+    return blocks[0];
+  const auto step = std::clamp<std::int64_t>((used * 8 + all - 1) / all, 1, 8);
+  return blocks[static_cast<std::size_t>(step)];
+}
+
+bool print_as_machine(const json::object& x, const std::string& format) {
+  if (format == "json")
+    std::fputs(pretty_json(x).c_str(), stdout);
+  else if (format == "yaml")
+    std::fputs(yaml_text(x).c_str(), stdout);
+  else
+    return false;
+  return true;
+}
+
+struct use {
+  std::int64_t used = 0;
+  std::int64_t all = 0;
+};
+
+use use_of(const json::object& rack, const char* what) {
+  use u;
+  if (const auto* used = rack.if_contains("used"); used != nullptr && used->is_object())
+    u.used = number(used->as_object(), what);
+  if (const auto* all = rack.if_contains("allocatable"); all != nullptr && all->is_object())
+    u.all = number(all->as_object(), what);
+  return u;
+}
+
+/// The extended resource that most racks have: the one worth a map of its own.
+std::string scarce_resource(const json::array& racks) {
+  std::map<std::string, int> seen;
+  for (const auto& r : racks)
+    if (const auto* all = r.as_object().if_contains("allocatable");
+        all != nullptr && all->is_object())
+      for (const auto& [name, amount] : all->as_object())
+        if (std::string_view{name}.find('/') != std::string_view::npos)
+          ++seen[std::string{name}];
+  std::string best;
+  for (const auto& [name, n] : seen)
+    if (best.empty() || n > seen[best])
+      best = name;
+  return best;
+}
+
+std::string percent(const use& u) {
+  return u.all <= 0 ? "-" : fmt::format("{}%", u.used * 100 / u.all);
+}
+
+} // namespace
+
+base::result<void> top_racks(const reader& from, const read_options& how) {
+  auto list = from("/api/racks");
+  if (!list)
+    return list.error();
+  if (print_as_machine(*list, how.format))
+    return {};
+  const auto& racks = list->at("items").as_array();
+  if (racks.empty()) {
+    std::fputs("no node has a rack label\n", stderr);
+    return {};
+  }
+  const auto scarce = scarce_resource(racks);
+  const std::string what = scarce.empty() ? "cpu" : scarce;
+  std::string map;
+  table out{{"RACK", "NODES", "CPU", scarce.empty() ? "MEMORY" : scarce, "FREE", "MAP"}};
+  use total;
+  for (const auto& r : racks) {
+    const auto& o = r.as_object();
+    const auto cpu = use_of(o, "cpu");
+    const auto main = use_of(o, what.c_str());
+    total.used += main.used;
+    total.all += main.all;
+    map += block_of(main.used, main.all);
+    std::string bar;
+    for (int i = 0; i < 10; ++i)
+      bar += block_of(std::clamp<std::int64_t>(
+                          main.used * 80 / std::max<std::int64_t>(main.all, 1) - i * 8, 0, 8),
+                      8);
+    auto name = cell(o, "name");
+    if (name.empty())
+      name = cell(o, "domain");
+    out.add({name.empty() ? "<no rack>" : name, cell(o, "nodes"), percent(cpu),
+             percent(scarce.empty() ? use_of(o, "memory") : main),
+             fmt::format("{}", main.all - main.used), bar});
+  }
+  fmt::print("{}\n", out.text());
+  fmt::print("{} used {} of {} ({}), one column a rack:\n[{}]\n", what, total.used, total.all,
+             percent(total), map);
+  return {};
+}
+
+base::result<void> print_status(const reader& from, const read_options& how) {
+  auto s = from("/api/status");
+  if (!s)
+    return s.error();
+  if (print_as_machine(*s, how.format))
+    return {};
+  auto line = [](const char* title, const std::string& text) {
+    fmt::print("{:<12}{}\n", title, text);
+  };
+  line("Version", cell(*s, "version"));
+  line("Shards", cell(*s, "shards"));
+  line("View", cell(*s, "synced") == "true" ? "synced" : "waiting for the first list");
+  std::string phases;
+  if (const auto* by = s->if_contains("phases"); by != nullptr && by->is_object())
+    for (const auto& [name, n] : by->as_object())
+      phases += fmt::format("{}{} {}", phases.empty() ? "" : " · ", std::string{name},
+                            json::serialize(n));
+  line("Gangs", phases.empty() ? "none" : phases);
+  line("Pods", cell(*s, "pods"));
+  if (const auto* oldest = s->if_contains("oldest_pending");
+      oldest != nullptr && oldest->is_object())
+    line("Oldest",
+         fmt::format("{}/{}: {} {}", cell(oldest->as_object(), "namespace"),
+                     cell(oldest->as_object(), "name"), cell(oldest->as_object(), "reason"),
+                     cell(oldest->as_object(), "detail")));
+  return {};
+}
+
+} // namespace tutti::cli

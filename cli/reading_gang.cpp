@@ -1,0 +1,236 @@
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include <boost/json.hpp>
+#include <fmt/core.h>
+
+#include "base/resources.hpp"
+#include "cli/output.hpp"
+#include "cli/reading.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+/// How often `wait` looks: fast enough for a script, slow enough for the daemon.
+constexpr auto poll_interval = 100ms;
+
+std::string full_name(std::string what, const read_options& how) {
+  if (what.starts_with("gang/") || what.starts_with("gangs/"))
+    what = what.substr(what.find('/') + 1);
+  return what.find('/') == std::string::npos ? how.space + "/" + what : what;
+}
+
+base::result<json::object> read_gang(const reader& from, const std::string& what,
+                                     const read_options& how) {
+  return from("/api/gangs/" + full_name(what, how));
+}
+
+bool print_as_machine(const json::object& x, const std::string& format) {
+  if (format == "json")
+    std::fputs(pretty_json(x).c_str(), stdout);
+  else if (format == "yaml")
+    std::fputs(yaml_text(x).c_str(), stdout);
+  else
+    return false;
+  return true;
+}
+
+void line(const char* title, const std::string& text) {
+  if (!text.empty())
+    fmt::print("{:<11}{}\n", title, text);
+}
+
+std::string rejected_text(const json::object& why) {
+  std::string out;
+  if (const auto* list = why.if_contains("rejected"); list != nullptr && list->is_array())
+    for (const auto& r : list->as_array())
+      out += fmt::format(" · {} {}", number(r.as_object(), "nodes"), cell(r.as_object(), "cause"));
+  return out;
+}
+
+std::string closest_text(const json::object& why) {
+  std::string out;
+  const auto* list = why.if_contains("closest");
+  if (list == nullptr || !list->is_array())
+    return out;
+  for (const auto& c : list->as_array()) {
+    const auto& o = c.as_object();
+    const auto domain = cell(o, "domain");
+    out += fmt::format("{}{} {}/{}", out.empty() ? "" : " · ", domain.empty() ? "cluster" : domain,
+                       number(o, "placed"), number(o, "wanted"));
+  }
+  return out;
+}
+
+/// The lines of `tutti explain` that come from the last refusal.
+void print_why(const json::object& why) {
+  auto text = cell(why, "primary");
+  text +=
+      fmt::format(": {} of {} members can be placed", number(why, "placed"), number(why, "wanted"));
+  if (const auto dimension = cell(why, "dimension"); !dimension.empty())
+    text += fmt::format(", {} short by {}", dimension,
+                        base::amount_text(dimension, number(why, "short_by")));
+  if (const auto detail = cell(why, "detail"); !detail.empty())
+    text += ": " + detail;
+  line("Why", text);
+  std::string others;
+  if (const auto* list = why.if_contains("others"); list != nullptr && list->is_array())
+    for (const auto& o : list->as_array())
+      others += (others.empty() ? "" : ", ") + std::string{o.as_string()};
+  line("Also", others);
+  if (number(why, "nodes_seen") > 0)
+    line("Nodes", fmt::format("{} seen · {} fit a member{}", number(why, "nodes_seen"),
+                              number(why, "nodes_fit"), rejected_text(why)));
+  line("Closest", closest_text(why));
+}
+
+std::string headline(const json::object& g) {
+  auto text = fmt::format("{} {}, {}/{} bound, attempt {}", cell(g, "name"), cell(g, "phase"),
+                          number(g, "bound"), std::max(number(g, "members"), number(g, "min")),
+                          number(g, "attempts"));
+  if (g.contains("next_try_in_ms"))
+    text += fmt::format(", next try in {}", age_text(number(g, "next_try_in_ms")));
+  else if (g.contains("tried_at_latest_in_ms"))
+    text += fmt::format(", next try on an event that can help, or in {}",
+                        age_text(number(g, "tried_at_latest_in_ms")));
+  return text;
+}
+
+} // namespace
+
+base::result<void> explain_gang(const reader& from, const std::string& what,
+                                const read_options& how) {
+  auto g = read_gang(from, what, how);
+  if (!g)
+    return g.error();
+  if (print_as_machine(*g, how.format))
+    return {};
+  fmt::print("{}\n", headline(*g));
+  if (const auto* why = g->if_contains("explanation"); why != nullptr && why->is_object())
+    print_why(why->as_object());
+  else if (const auto reason = cell(*g, "reason"); !reason.empty() && reason != "<none>")
+    line("Why", reason + (cell(*g, "detail").empty() ? "" : ": " + cell(*g, "detail")));
+  else
+    line("Why", "nothing holds it back");
+  line("History", "tutti trace gang " + cell(*g, "name") + " -n " + cell(*g, "namespace"));
+  return {};
+}
+
+base::result<void> describe_gang(const reader& from, const std::string& what,
+                                 const read_options& how) {
+  auto g = read_gang(from, what, how);
+  if (!g)
+    return g.error();
+  if (print_as_machine(*g, how.format))
+    return {};
+  for (const auto& [title, field] : {std::pair{"Name:", "name"},
+                                     {"Namespace:", "namespace"},
+                                     {"UID:", "uid"},
+                                     {"Kind:", "kind"},
+                                     {"Priority:", "priority"},
+                                     {"Members:", "members"},
+                                     {"Minimum:", "min"},
+                                     {"Bound:", "bound"},
+                                     {"Phase:", "phase"},
+                                     {"Reason:", "reason"},
+                                     {"Detail:", "detail"},
+                                     {"Attempts:", "attempts"}})
+    line(title, cell(*g, field));
+  if (const auto* why = g->if_contains("explanation"); why != nullptr && why->is_object()) {
+    fmt::print("Last refusal:\n");
+    print_why(why->as_object());
+  }
+  if (const auto* pods = g->if_contains("pods"); pods != nullptr && pods->is_array()) {
+    table out{{"POD", "STATE", "NODE"}};
+    for (const auto& p : pods->as_array())
+      out.add(
+          {cell(p.as_object(), "name"), cell(p.as_object(), "state"), cell(p.as_object(), "node")});
+    fmt::print("{}", out.text());
+  }
+  if (const auto* past = g->if_contains("history");
+      past != nullptr && past->is_array() && !past->as_array().empty()) {
+    table out{{"TRY", "OUTCOME", "REASON", "BOUND", "TOOK", "ENDED"}};
+    for (const auto& a : past->as_array()) {
+      const auto& o = a.as_object();
+      out.add({cell(o, "try"), cell(o, "outcome"), cell(o, "reason"), cell(o, "bound"),
+               fmt::format("{}ms", number(o, "took_ms")),
+               age_text(number(o, "ended_ms_ago")) + " ago"});
+    }
+    fmt::print("{}", out.text());
+  }
+  return {};
+}
+
+base::result<void> trace_gang(const reader& from, const std::string& what,
+                              const read_options& how) {
+  const auto name = full_name(what, how);
+  auto trace = from("/api/trace/" + name);
+  if (!trace)
+    return trace.error();
+  if (print_as_machine(*trace, how.format))
+    return {};
+  const auto& items = trace->at("items").as_array();
+  if (items.empty())
+    return base::error{base::code::not_found, "nothing is recorded of " + name,
+                       "`tutti get gangs -A` lists the gangs; the recorder keeps the last hour"};
+  const auto start = number(items.front().as_object(), "at_ns");
+  for (const auto& x : items) {
+    const auto& o = x.as_object();
+    std::string fields;
+    for (const auto& [key, value] : o.at("fields").as_object())
+      if (key != "gang")
+        fields += fmt::format(" {}={}", std::string{key}, cell(o.at("fields").as_object(), key));
+    fmt::print("+{:9.3f}ms  {:<20} {}\n", static_cast<double>(number(o, "at_ns") - start) / 1e6,
+               cell(o, "what"), fields);
+  }
+  return {};
+}
+
+base::result<void> wait_for_gang(const reader& from, const std::string& what,
+                                 const read_options& how, const wait_options& until) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{until.timeout_s};
+  const std::string wanted = until.until == "degraded" ? "Degraded" : "Bound";
+  std::string seen = "not there";
+  for (;;) {
+    auto g = read_gang(from, what, how);
+    if (!g && g.error().what() != base::code::not_found)
+      return g.error();
+    if (g) {
+      seen = cell(*g, "phase") + (cell(*g, "reason") == "<none>" ? "" : " " + cell(*g, "reason"));
+      if (cell(*g, "phase") == wanted) {
+        fmt::print("gang/{} {}\n", cell(*g, "name"), until.until);
+        return {};
+      }
+    }
+    if (std::chrono::steady_clock::now() >= deadline)
+      return base::error{base::code::unavailable,
+                         fmt::format("gang {} is not {} after {} s: it is {}", what, until.until,
+                                     until.timeout_s, seen),
+                         "tutti explain gang " + what};
+    std::this_thread::sleep_for(poll_interval);
+  }
+}
+
+base::result<void> wait_until_settled(const reader& from, const wait_options& until) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{until.timeout_s};
+  for (;;) {
+    auto said = from("/api/settled");
+    if (!said)
+      return said.error();
+    if (cell(*said, "settled") == "true") {
+      fmt::print("settled\n");
+      return {};
+    }
+    if (std::chrono::steady_clock::now() >= deadline)
+      return base::error{base::code::unavailable,
+                         fmt::format("not settled after {} s", until.timeout_s), "tutti status"};
+    std::this_thread::sleep_for(poll_interval);
+  }
+}
+
+} // namespace tutti::cli

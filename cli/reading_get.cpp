@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+
+#include <boost/json.hpp>
+#include <fmt/core.h>
+
+#include "cli/output.hpp"
+#include "cli/reading.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+namespace json = boost::json;
+
+std::int64_t unix_ms_now() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+/// Prints a whole list object as asked; false if the format is a table.
+bool print_as_machine(const json::object& list, const std::string& format, const char* noun) {
+  if (format == "json")
+    std::fputs(pretty_json(list).c_str(), stdout);
+  else if (format == "yaml")
+    std::fputs(yaml_text(list).c_str(), stdout);
+  else if (format == "name")
+    for (const auto& x : list.at("items").as_array())
+      fmt::print("{}/{}\n", noun, cell(x.as_object(), "name"));
+  else
+    return false;
+  return true;
+}
+
+void print_gangs(const json::array& items, const read_options& how) {
+  std::vector<std::string> titles;
+  if (how.all_spaces)
+    titles.push_back("NAMESPACE");
+  for (const char* t : {"NAME", "PRIORITY", "READY", "PHASE", "REASON"})
+    titles.push_back(t);
+  if (how.format == "wide")
+    for (const char* t : {"ATTEMPTS", "DETAIL"})
+      titles.push_back(t);
+  titles.push_back("AGE");
+  table out{titles};
+  for (const auto& x : items) {
+    const auto& row = x.as_object();
+    std::vector<std::string> cells;
+    if (how.all_spaces)
+      cells.push_back(cell(row, "namespace"));
+    cells.push_back(cell(row, "name"));
+    cells.push_back(cell(row, "priority"));
+    cells.push_back(fmt::format("{}/{}", number(row, "bound"),
+                                std::max(number(row, "members"), number(row, "min"))));
+    cells.push_back(cell(row, "phase"));
+    cells.push_back(cell(row, "reason"));
+    if (how.format == "wide") {
+      cells.push_back(cell(row, "attempts"));
+      cells.push_back(cell(row, "detail"));
+    }
+    cells.push_back(row.contains("created") && number(row, "created") > 0
+                        ? age_text(unix_ms_now() - number(row, "created"))
+                        : "<unknown>");
+    out.add(std::move(cells));
+  }
+  std::fputs(out.text().c_str(), stdout);
+}
+
+base::result<void> get_gangs(const reader& from, const read_options& how) {
+  auto list = from("/api/gangs");
+  if (!list)
+    return list.error();
+  auto& items = list->at("items").as_array();
+  if (!how.all_spaces)
+    items.erase(std::remove_if(items.begin(), items.end(),
+                               [&how](const json::value& x) {
+                                 return cell(x.as_object(), "namespace") != how.space;
+                               }),
+                items.end());
+  if (print_as_machine(*list, how.format, "gang"))
+    return {};
+  if (items.empty()) {
+    std::fputs(how.all_spaces
+                   ? "no gangs\n"
+                   : fmt::format("no gangs in namespace {}; -A shows all\n", how.space).c_str(),
+               stderr);
+    return {};
+  }
+  print_gangs(items, how);
+  return {};
+}
+
+/// Any other list: the columns are what the objects have.
+base::result<void> get_plain(const reader& from, const std::string& path, const char* noun,
+                             const std::vector<std::pair<const char*, const char*>>& columns,
+                             const read_options& how) {
+  auto list = from(path);
+  if (!list)
+    return list.error();
+  if (print_as_machine(*list, how.format, noun))
+    return {};
+  std::vector<std::string> titles;
+  for (const auto& [title, field] : columns)
+    titles.push_back(title);
+  table out{titles};
+  for (const auto& x : list->at("items").as_array()) {
+    std::vector<std::string> cells;
+    for (const auto& [title, field] : columns)
+      cells.push_back(cell(x.as_object(), field));
+    out.add(std::move(cells));
+  }
+  std::fputs(out.text().c_str(), stdout);
+  return {};
+}
+
+} // namespace
+
+base::result<void> get(const reader& from, const std::string& noun, const read_options& how) {
+  static const std::map<std::string, std::string, std::less<>> names{
+      {"gangs", "gangs"}, {"gang", "gangs"}, {"g", "gangs"},       {"nodes", "nodes"},
+      {"node", "nodes"},  {"no", "nodes"},   {"shards", "shards"}, {"shard", "shards"}};
+  auto pos = names.find(noun);
+  if (pos == names.end())
+    return base::error{base::code::bad_input, fmt::format("there is no \"{}\" to get", noun),
+                       "tutti get gangs | nodes | shards"};
+  if (pos->second == "gangs")
+    return get_gangs(from, how);
+  if (pos->second == "nodes")
+    return get_plain(from, "/api/nodes", "node",
+                     {{"NAME", "name"},
+                      {"DOMAINS", "domains"},
+                      {"PODS", "pods"},
+                      {"FREE", "free_text"},
+                      {"ALLOCATABLE", "allocatable_text"},
+                      {"SCHEDULABLE", "schedulable"}},
+                     how);
+  return get_plain(from, "/api/shards", "shard",
+                   {{"NAME", "id"},
+                    {"EPOCH", "epoch"},
+                    {"INCARNATION", "incarnation"},
+                    {"NODES", "nodes"},
+                    {"PREPARED", "prepared"},
+                    {"COMMITTED", "committed"},
+                    {"FRESH", "fresh"}},
+                   how);
+}
+
+} // namespace tutti::cli
