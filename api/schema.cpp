@@ -171,16 +171,34 @@ std::string_view last_words(std::string_view name, int count) {
   return name.substr(cut + 1);
 }
 
+/// A schema and its name in the document; the name is empty if it has none.
+struct target {
+  const json::object* schema;
+  std::string_view name;
+
+  /// Objects of this type may hold anything.
+  bool is_free() const { return name.ends_with(".FieldsV1") || name.ends_with(".RawExtension"); }
+};
+
+/// Follows the reference that a property usually is.
+target resolve(const json::object& schemas, const json::object& schema) {
+  auto ref = text_of(schema, "$ref");
+  if (ref.empty())
+    if (auto* all = schema.if_contains("allOf"))
+      ref = text_of(all->get_array().at(0).get_object(), "$ref");
+  if (ref.empty())
+    return {&schema, {}};
+  ensure(ref.starts_with(ref_prefix), ref);
+  ref.remove_prefix(ref_prefix.size());
+  auto* found = object_in(schemas, ref);
+  ensure(found != nullptr, ref);
+  return {found, ref};
+}
+
 class walker {
 public:
   walker(const json::object& schemas, std::vector<field_error>& errors)
       : schemas_(schemas), errors_(errors) {}
-
-  /// What a value is checked against: its schema, and what Go calls its type.
-  struct target {
-    const json::object* schema;
-    std::string_view name; ///< of the schema; empty if it has none
-  };
 
   void check_struct(const json::object& value, const target& as, const place& at) {
     auto* properties = object_in(*as.schema, "properties");
@@ -195,25 +213,11 @@ public:
   }
 
 private:
-  target resolve(const json::object& schema) const {
-    auto ref = text_of(schema, "$ref");
-    if (ref.empty())
-      if (auto* all = schema.if_contains("allOf"))
-        ref = text_of(all->get_array().at(0).get_object(), "$ref");
-    if (ref.empty())
-      return {&schema, {}};
-    ensure(ref.starts_with(ref_prefix), ref);
-    ref.remove_prefix(ref_prefix.size());
-    auto* found = object_in(schemas_, ref);
-    ensure(found != nullptr, ref);
-    return {found, ref};
-  }
-
   void check(const json::value& value, const json::object& schema, const target& owner,
              const place& at) {
     if (value.is_null())
       return;
-    auto as = resolve(schema);
+    auto as = resolve(schemas_, schema);
     if (auto* either = as.schema->if_contains("oneOf"))
       return check_either(value, either->get_array(), as, owner, at);
     auto type = text_of(*as.schema, "type");
@@ -261,8 +265,7 @@ private:
         check(member, *values, owner, place{&at, key, std::nullopt, true});
       return;
     }
-    bool is_free = as.name.ends_with(".FieldsV1") || as.name.ends_with(".RawExtension");
-    if (!is_free)
+    if (!as.is_free())
       check_struct(*object, as, at);
   }
 
@@ -272,7 +275,7 @@ private:
     ensure(items != nullptr, path_of(at));
     auto* array = value.if_array();
     if (!array) {
-      auto item = resolve(*items);
+      auto item = resolve(schemas_, *items);
       auto go = "[]"
                 + (item.name.empty() ? std::string{text_of(*items, "type")}
                                      : std::string{last_words(item.name, 2)});
@@ -393,7 +396,7 @@ private:
     auto* values = object_in(*as.schema, "additionalProperties");
     if (!values)
       return "interface {}";
-    auto value = resolve(*values);
+    auto value = resolve(schemas_, *values);
     return value.name.empty() ? text_of(*values, "type") : last_words(value.name, 2);
   }
 
@@ -420,6 +423,29 @@ private:
   const json::object& schemas_;
   std::vector<field_error>& errors_;
 };
+
+void drop_unknown(json::value& value, const json::object& schema, const json::object& schemas) {
+  auto as = resolve(schemas, schema);
+  if (auto* list = value.if_array()) {
+    if (auto* items = object_in(*as.schema, "items"))
+      for (auto& item : *list)
+        drop_unknown(item, *items, schemas);
+    return;
+  }
+  auto* object = value.if_object();
+  if (!object || as.is_free() || text_of(*as.schema, "type") != "object")
+    return;
+  auto* values = object_in(*as.schema, "additionalProperties");
+  auto* properties = object_in(*as.schema, "properties");
+  std::vector<std::string> unknown;
+  for (auto& [key, member] : *object)
+    if (auto* inside = values ? values : properties ? object_in(*properties, key) : nullptr)
+      drop_unknown(member, *inside, schemas);
+    else
+      unknown.emplace_back(key);
+  for (auto& key : unknown)
+    object->erase(key);
+}
 
 /// Edit distance where swapping two neighbours counts once and capitals do not count.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -499,6 +525,17 @@ std::vector<field_error> check_fields(release kubernetes, const json::object& ob
   auto& schema = found->second.second;
   walker{*schema.schemas, errors}.check_struct(object, {schema.schema, schema.schema_name}, {});
   return errors;
+}
+
+void drop_unknown_fields(release kubernetes, json::object& object) {
+  auto& index = catalog_of(kubernetes).index;
+  auto found = index.find({text_of(object, "apiVersion"), text_of(object, "kind")});
+  if (found == index.end())
+    return;
+  auto& schema = found->second.second;
+  json::value whole(std::move(object)); // braces would make a list
+  drop_unknown(whole, *schema.schema, *schema.schemas);
+  object = std::move(whole.get_object());
 }
 
 } // namespace tutti::api

@@ -55,6 +55,9 @@ const known_kind* find_kind(release kubernetes, std::string_view api_version,
 /// is taken for absent, as servers do. One error on `kind` if that release does not know it.
 std::vector<field_error> check_fields(release kubernetes, const boost::json::object& object);
 
+/// Removes from `object` what a server would drop: fields that the schema does not know.
+void drop_unknown_fields(release kubernetes, boost::json::object& object);
+
 /// The one of `among` that `word` is most likely a misspelling of; empty if none is close.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& among);
 
