@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that the build needs; changes nothing if they are all there.
+set -euo pipefail
+
+packages=(
+  # compilers and tools
+  g++ cmake ninja-build pkg-config mold ccache git python3
+  # libraries
+  libcaf-dev librocksdb-dev libcapnp-dev capnproto
+  libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libboost-system1.81-dev
+  libssl-dev libyaml-cpp-dev libfmt-dev libspdlog-dev libcli11-dev libsimdjson-dev
+  prometheus-cpp-dev coinor-libcbc-dev
+  # tests and benchmarks
+  libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev etcd-server etcd-client
+)
+
+fail() {
+  echo "setup: error: $1" >&2
+  echo "hint: $2" >&2
+  exit 1
+}
+
+command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
+  fail "this is not a Debian system" "install by hand: ${packages[*]}"
+
+is_installed() {
+  [[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" == installed ]]
+}
+
+missing=()
+for package in "${packages[@]}"; do
+  is_installed "$package" || missing+=("$package")
+done
+if ((${#missing[@]} == 0)); then
+  echo "setup: all packages are installed"
+  exit 0
+fi
+
+as_root=()
+if ((EUID != 0)); then
+  command -v sudo >/dev/null ||
+    fail "packages are missing, and neither root nor sudo is at hand" \
+      "as root: apt-get install -y ${missing[*]}"
+  as_root=(sudo)
+fi
+
+echo "setup: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -qq ||
+  fail "the package lists cannot be read" "look at the network and at /etc/apt/sources.list"
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -y -qq --no-install-recommends "${missing[@]}" ||
+  fail "installation failed" "Debian 12 (bookworm) has all of them: apt-cache policy ${missing[0]}"
