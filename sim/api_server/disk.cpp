@@ -1,0 +1,210 @@
+// RocksDB behind the API server, and the thread that syncs.
+#include "sim/api_server/disk.hpp"
+
+#include <charconv>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+#include <rocksdb/db.h>
+#include <rocksdb/options.h>
+#include <rocksdb/write_batch.h>
+
+#include "base/ensure.hpp"
+
+namespace tutti::sim::api_server {
+
+namespace {
+
+constexpr std::string_view format_now = "1";
+constexpr std::string_view revision_key = "m/revision";
+constexpr std::string_view release_key = "m/release";
+constexpr std::string_view format_key = "m/format";
+/// Before a memtable is flushed; holds minutes of a busy simulation.
+constexpr std::size_t write_buffer_bytes = 64u << 20;
+/// Runs the directory may keep open.
+constexpr int files_max = 256;
+
+rocksdb::Slice slice(std::string_view s) {
+  return {s.data(), s.size()};
+}
+
+std::string key_on_disk(kind_id kind, std::string_view key) {
+  return fmt::format("o/{}/{}", info_of(kind).plural, key);
+}
+
+base::error to_error(const rocksdb::Status& s, std::string_view directory) {
+  auto text = s.ToString();
+  if (text.find("LOCK") != std::string::npos || text.find("lock ") != std::string::npos)
+    return {base::code::locked,
+            fmt::format("the API server's store in {} is open in another process", directory),
+            "stop the other process, or choose another --data-dir"};
+  return {s.IsCorruption() ? base::code::corrupt : base::code::io,
+          fmt::format("the API server's store in {}: {}", directory, text)};
+}
+
+} // namespace
+
+struct disk::inside {
+  std::unique_ptr<rocksdb::DB> db;
+  std::string directory;
+
+  std::mutex guard;
+  std::condition_variable wake;
+  bool is_stopping = false;
+  bool has_batch = false;
+  std::vector<pending_write> batch;
+  revision last = 0;
+  std::function<void(base::result<void>)> done;
+  std::thread worker;
+
+  base::result<void> write_now(const std::vector<pending_write>& writes, revision up_to) {
+    rocksdb::WriteBatch out;
+    for (const auto& w : writes) {
+      auto key = key_on_disk(w.kind, w.now->key);
+      if (w.is_gone)
+        out.Delete(key);
+      else
+        out.Put(key, w.now->body);
+    }
+    out.Put(slice(revision_key), fmt::format("{}", up_to));
+    rocksdb::WriteOptions how;
+    how.sync = true;
+    if (auto s = db->Write(how, &out); !s.ok())
+      return to_error(s, directory);
+    return {};
+  }
+
+  void run() {
+    for (;;) {
+      std::vector<pending_write> writes;
+      revision up_to = 0;
+      std::function<void(base::result<void>)> tell;
+      {
+        std::unique_lock hold{guard};
+        wake.wait(hold, [&] { return has_batch || is_stopping; });
+        if (!has_batch)
+          return;
+        has_batch = false;
+        writes = std::move(batch);
+        up_to = last;
+        tell = std::move(done);
+      }
+      tell(write_now(writes, up_to));
+    }
+  }
+};
+
+disk::disk(std::unique_ptr<inside> in) : in_(std::move(in)) {
+  in_->worker = std::thread{[in = in_.get()] { in->run(); }};
+}
+
+disk::~disk() {
+  {
+    std::lock_guard hold{in_->guard};
+    in_->is_stopping = true;
+  }
+  in_->wake.notify_one();
+  in_->worker.join();
+}
+
+base::result<std::unique_ptr<disk>> disk::open(const std::string& directory, release kubernetes) {
+  std::error_code failed;
+  std::filesystem::create_directories(directory, failed);
+  if (failed)
+    return base::error{base::code::io,
+                       fmt::format("cannot make directory {}: {}", directory, failed.message())};
+  rocksdb::Options how;
+  how.create_if_missing = true;
+  how.write_buffer_size = write_buffer_bytes;
+  how.max_open_files = files_max;
+  how.keep_log_file_num = 2;
+  // A torn tail was never acknowledged; anything else that is damaged must not pass in silence.
+  how.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  auto in = std::make_unique<inside>();
+  in->directory = directory;
+  rocksdb::DB* raw = nullptr;
+  if (auto s = rocksdb::DB::Open(how, directory, &raw); !s.ok())
+    return to_error(s, directory);
+  in->db.reset(raw);
+  std::string format, of;
+  auto s = in->db->Get({}, slice(format_key), &format);
+  if (s.IsNotFound()) {
+    rocksdb::WriteBatch first;
+    first.Put(slice(format_key), slice(format_now));
+    first.Put(slice(release_key), slice(api::name_of(kubernetes)));
+    rocksdb::WriteOptions sync;
+    sync.sync = true;
+    if (auto w = in->db->Write(sync, &first); !w.ok())
+      return to_error(w, directory);
+  } else if (!s.ok()) {
+    return to_error(s, directory);
+  } else if (format != format_now) {
+    return base::error{base::code::newer_format,
+                       fmt::format("the API server's store in {} has format {}, this program reads "
+                                   "{}",
+                                   directory, format, format_now)};
+  } else if (in->db->Get({}, slice(release_key), &of); of != api::name_of(kubernetes)) {
+    return base::error{
+        base::code::bad_input,
+        fmt::format("the API server's store in {} was made for Kubernetes {}, not {}", directory,
+                    of, api::name_of(kubernetes)),
+        fmt::format("use --kubernetes {}, or choose another --data-dir", of)};
+  }
+  return std::unique_ptr<disk>{new disk{std::move(in)}};
+}
+
+base::result<object_ptr> read_object(kind_id kind, std::string_view body) {
+  boost::system::error_code failed;
+  auto value = json::parse(body, failed);
+  if (failed || !value.is_object())
+    return base::error{base::code::corrupt, "a stored object is no JSON"};
+  auto text = std::string{text_at(value.get_object(), {"metadata", "resourceVersion"})};
+  revision rev = 0;
+  auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), rev);
+  if (text.empty() || ec != std::errc{} || text_at(value.get_object(), {"metadata", "uid"}).empty())
+    return base::error{base::code::corrupt, "a stored object has no uid or revision"};
+  return make_object(kind, value.get_object(), rev);
+}
+
+base::result<void> disk::load(store& into) const {
+  std::string last;
+  auto s = in_->db->Get({}, slice(revision_key), &last);
+  if (s.IsNotFound())
+    return {};
+  revision rev = 0;
+  std::from_chars(last.data(), last.data() + last.size(), rev);
+  std::unique_ptr<rocksdb::Iterator> it{in_->db->NewIterator({})};
+  for (std::size_t k = 0; k < kind_count; ++k) {
+    auto kind = static_cast<kind_id>(k);
+    auto prefix = key_on_disk(kind, "");
+    for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
+      auto x = read_object(kind, it->value().ToStringView());
+      if (!x)
+        return x.error().in(it->key().ToString());
+      if (x.value()->rev > rev)
+        return base::error{base::code::corrupt,
+                           fmt::format("{} is newer than the store", it->key().ToString())};
+      into.restore(kind, std::move(x.value()));
+    }
+  }
+  if (!it->status().ok())
+    return to_error(it->status(), in_->directory);
+  into.restored(rev);
+  return {};
+}
+
+void disk::write(std::vector<pending_write> batch, revision last,
+                 std::function<void(base::result<void>)> done) {
+  std::lock_guard hold{in_->guard};
+  ensure(!in_->has_batch, last);
+  in_->batch = std::move(batch);
+  in_->last = last;
+  in_->done = std::move(done);
+  in_->has_batch = true;
+  in_->wake.notify_one();
+}
+
+} // namespace tutti::sim::api_server

@@ -1,0 +1,530 @@
+// Routing of requests and the wording of their answers.
+#include "sim/api_server/handler.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/api_server/table.hpp"
+
+namespace tutti::sim::api_server {
+
+/// What a path names.
+struct handler::route {
+  const endpoint* what = nullptr;
+  std::string_view ns;
+  std::string_view name;
+  std::string_view sub;
+
+  std::string key() const { return key_of(ns, name); }
+  part which() const { return sub == "status" ? part::status : part::whole; }
+};
+
+namespace {
+
+using base::time_point;
+
+/// A watch without timeoutSeconds ends after this, as servers do after half an hour to an hour.
+constexpr auto watch_default = std::chrono::minutes{30};
+constexpr auto bookmark_first = std::chrono::minutes{1};
+
+/// `path` without its leading /api/v1 or /apis/G/V: where the resource begins.
+struct resource_path {
+  std::string_view group;
+  std::string_view version;
+  std::size_t from = 0;
+};
+
+std::optional<resource_path> resource_path_of(const target& path) {
+  if (path[0] == "api" && path.size() >= 3)
+    return resource_path{"", path[1], 2};
+  if (path[0] == "apis" && path.size() >= 4)
+    return resource_path{path[1], path[2], 3};
+  return std::nullopt;
+}
+
+response plain(int status, std::string body) {
+  response r;
+  r.status = status;
+  r.body = std::move(body);
+  return r;
+}
+
+void write_object(const endpoint& what, const object& x, std::string& out) {
+  if (what.group == "events.k8s.io") {
+    draft d{x.body};
+    to_new_event(d.doc());
+    out.append(what.head).append(json::serialize(d.doc()), 1);
+    return;
+  }
+  out.append(what.head).append(x.body, 1);
+}
+
+std::string one_table(const endpoint& what, const object& x, base::wall_time now) {
+  return table_of(what, {std::make_shared<object>(x)},
+                  fmt::format(R"({{"resourceVersion":"{}"}})", x.rev), now);
+}
+
+write_options write_options_of(const target& path) {
+  return {!path.parameter("dryRun").empty(), path.parameter("fieldValidation")};
+}
+
+std::optional<refusal> check_dry_run(const target& path) {
+  auto text = path.parameter("dryRun");
+  if (text.empty() || text == "All")
+    return std::nullopt;
+  return bad_request(
+      fmt::format("dryRun: Unsupported value: \"{}\": supported values: \"All\"", text));
+}
+
+std::string hex_of(std::string_view text) {
+  std::string out;
+  for (unsigned char c : text)
+    out += fmt::format("{:02x}", c);
+  return out;
+}
+
+std::string from_hex(std::string_view text) {
+  std::string out;
+  auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2)
+    out += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
+  return out;
+}
+
+/// Where a paged list goes on: the revision that all its pages show, and the next key.
+struct page_mark {
+  revision at = 0;
+  std::string key;
+};
+
+std::string to_token(const page_mark& m) {
+  return hex_of(fmt::format("{}:{}", m.at, m.key));
+}
+
+std::optional<page_mark> from_token(std::string_view token) {
+  auto text = from_hex(token);
+  auto colon = text.find(':');
+  if (colon == std::string::npos || colon == 0)
+    return std::nullopt;
+  page_mark m;
+  for (char c : text.substr(0, colon)) {
+    if (c < '0' || c > '9')
+      return std::nullopt;
+    m.at = m.at * 10 + static_cast<revision>(c - '0');
+  }
+  m.key = text.substr(colon + 1);
+  return m;
+}
+
+/// Objects in the order of their keys from `from` on, as they were at a revision.
+class walk {
+public:
+  walk(const store::table& now, const store::table& then, std::string_view from)
+      : a_(now.lower_bound(from)), a_end_(now.end()), b_(then.lower_bound(from)),
+        b_end_(then.end()) {}
+
+  /// Null at the end.
+  object_ptr next() {
+    for (;;) {
+      if (a_ == a_end_ && b_ == b_end_)
+        return nullptr;
+      if (b_ == b_end_ || (a_ != a_end_ && a_->first < b_->first))
+        return (a_++)->second;
+      if (a_ != a_end_ && a_->first == b_->first)
+        ++a_;
+      if (auto x = (b_++)->second)
+        return x;
+    }
+  }
+
+private:
+  store::table::const_iterator a_, a_end_, b_, b_end_;
+};
+
+} // namespace
+
+handler::handler(const catalog& kinds, store& objects, registry& writes, const base::clock& time)
+    : kinds_(kinds), store_(objects), registry_(writes), clock_(time), discovery_(kinds) {}
+
+void handler::count(std::string_view verb, const route& to) {
+  auto key =
+      fmt::format("{} {}{}{}", verb, to.what->what->plural, to.sub.empty() ? "" : "/", to.sub);
+  ++counters_[key];
+}
+
+answer handler::on(const request& r) {
+  answer out;
+  target path{r.target};
+  auto done = dispatch(r, path, out);
+  if (auto* refused = std::get_if<refusal>(&done)) {
+    out.stream.reset();
+    out.now = plain(refused->code, to_status(*refused));
+    out.now.retry_after_s = refused->retry_after_s;
+  } else {
+    out.now = std::move(std::get<response>(done));
+  }
+  out.after = store_.last();
+  return out;
+}
+
+outcome<response> handler::dispatch(const request& r, const target& path, answer& out) {
+  if (r.method == "GET")
+    if (auto page = discovery_.find(path, r.accept))
+      return *page;
+  auto at = resource_path_of(path);
+  if (!at || !kinds_.has_version(at->group, at->version)) {
+    auto missing = plain(404, "404 page not found\n");
+    missing.content_type = "text/plain; charset=utf-8";
+    return missing;
+  }
+  route to;
+  auto i = at->from;
+  auto is_scoped = path[i] == "namespaces" && path.size() > i + 2 && path[i + 2] != "status"
+                   && path[i + 2] != "finalize";
+  if (is_scoped) {
+    to.ns = path[i + 1];
+    i += 2;
+  }
+  to.what = kinds_.find(at->group, at->version, path[i]);
+  to.name = path[i + 1];
+  to.sub = path[i + 2];
+  if (!to.what || (is_scoped && !to.what->what->is_namespaced) || path.size() > i + 3)
+    return no_such_path();
+  if (to.name.empty())
+    return collection(r, path, to, out);
+  if (to.what->what->is_namespaced && to.ns.empty())
+    return no_such_path();
+  return one(r, path, to);
+}
+
+outcome<response> handler::collection(const request& r, const target& path, const route& to,
+                                      answer& out) {
+  if (r.method == "GET" && path.flag("watch"))
+    return start_watch(r, path, to, out);
+  if (r.method == "GET")
+    return list(r, path, to);
+  if (r.method == "DELETE")
+    return remove_all(r, path, to);
+  if (r.method != "POST")
+    return method_not_allowed();
+  if (to.what->what->is_namespaced && to.ns.empty())
+    return method_not_allowed();
+  return change(r, path, to);
+}
+
+outcome<response> handler::one(const request& r, const target& path, const route& to) {
+  auto kind = to.what->what->id;
+  if (kind == kind_id::pods && (to.sub == "binding" || to.sub == "eviction"))
+    return pod_verb(r, path, to);
+  if (!to.sub.empty() && !(to.sub == "status" && to.what->what->has_status))
+    return no_such_path();
+  if (r.method == "GET") {
+    count("get", to);
+    auto found = store_.find(kind, to.key());
+    if (!found)
+      return not_found({to.what->group, to.what->what->plural, to.name});
+    if (wants_table(r.accept))
+      return plain(200, one_table(*to.what, *found, clock_.wall_now()));
+    response got;
+    write_object(*to.what, *found, got.body);
+    return got;
+  }
+  if (r.method == "PUT" || r.method == "PATCH")
+    return change(r, path, to);
+  if (r.method == "DELETE" && to.sub.empty())
+    return remove(r, path, to);
+  return method_not_allowed();
+}
+
+outcome<response> handler::change(const request& r, const target& path, const route& to) {
+  if (auto refused = check_dry_run(path))
+    return *refused;
+  auto is_patch = r.method == "PATCH";
+  auto is_create = r.method == "POST";
+  count(is_patch ? "patch" : is_create ? "create" : "update", to);
+  auto type = patch_type::merge;
+  if (is_patch) {
+    auto media = r.content_type.substr(0, r.content_type.find(';'));
+    if (media == "application/strategic-merge-patch+json")
+      type = patch_type::strategic;
+    else if (media == "application/json-patch+json")
+      type = patch_type::json;
+    else if (media != "application/merge-patch+json")
+      return unsupported_media(r.content_type);
+  } else if (r.content_type.find("protobuf") != std::string_view::npos) {
+    return unsupported_media(r.content_type);
+  }
+  json::monotonic_resource memory;
+  boost::system::error_code failed;
+  auto body = json::parse(r.body, failed, &memory);
+  if (failed || (!is_patch && !body.is_object()))
+    return bad_request("the object provided is unrecognized (must be of type "
+                       + std::string{to.what->what->kind}
+                       + "): couldn't get version/kind; json parse error");
+  auto how = write_options_of(path);
+  auto done = is_patch ? registry_.patch(*to.what, to.key(), to.which(), type, body, how)
+              : is_create
+                  ? registry_.create(*to.what, to.ns, body.get_object(), how)
+                  : registry_.update(*to.what, to.key(), to.which(), body.get_object(), how);
+  if (auto* refused = std::get_if<refusal>(&done))
+    return *refused;
+  auto& w = std::get<written>(done);
+  response out;
+  out.status = is_create ? 201 : 200;
+  out.warning = std::move(w.warning);
+  write_object(*to.what, *w.now, out.body);
+  return out;
+}
+
+namespace {
+
+/// Reads DeleteOptions from body and query.
+outcome<delete_options> delete_options_of(const request& r, const target& path,
+                                          std::string_view member) {
+  delete_options out;
+  out.is_dry_run = !path.parameter("dryRun").empty();
+  if (auto grace = path.number("gracePeriodSeconds"))
+    out.grace_s = static_cast<std::int64_t>(*grace);
+  if (r.body.empty())
+    return out;
+  if (r.content_type.find("protobuf") != std::string_view::npos)
+    return unsupported_media(r.content_type);
+  boost::system::error_code failed;
+  auto body = json::parse(r.body, failed);
+  if (failed || !body.is_object())
+    return bad_request("couldn't get version/kind; json parse error");
+  const auto* options = &body.get_object();
+  if (!member.empty()) {
+    auto* inner = look(*options, {member});
+    if (!inner || !inner->is_object())
+      return out;
+    options = &inner->get_object();
+  }
+  if (auto* grace = look(*options, {"gracePeriodSeconds"}); grace && grace->is_int64())
+    out.grace_s = grace->get_int64();
+  out.uid = text_at(*options, {"preconditions", "uid"});
+  out.revision = text_at(*options, {"preconditions", "resourceVersion"});
+  if (auto* dry = look(*options, {"dryRun"}); dry && dry->is_array())
+    out.is_dry_run = out.is_dry_run || !dry->get_array().empty();
+  return out;
+}
+
+} // namespace
+
+outcome<response> handler::pod_verb(const request& r, const target& path, const route& to) {
+  if (r.method != "POST")
+    return method_not_allowed();
+  if (auto refused = check_dry_run(path))
+    return *refused;
+  count("create", to);
+  if (r.content_type.find("protobuf") != std::string_view::npos)
+    return unsupported_media(r.content_type);
+  outcome<written> done;
+  if (to.sub == "eviction") {
+    auto how = delete_options_of(r, path, "deleteOptions");
+    if (auto* refused = std::get_if<refusal>(&how))
+      return *refused;
+    done = registry_.evict(to.key(), std::get<delete_options>(how));
+  } else {
+    unsigned char memory[4096];
+    json::monotonic_resource fast{memory, sizeof memory};
+    boost::system::error_code failed;
+    auto body = json::parse(r.body, failed, &fast);
+    if (failed || !body.is_object())
+      return bad_request("couldn't get version/kind; json parse error");
+    done = registry_.bind(to.key(), body.get_object(), write_options_of(path));
+  }
+  if (auto* refused = std::get_if<refusal>(&done))
+    return *refused;
+  return plain(201, success_status(201));
+}
+
+outcome<response> handler::remove(const request& r, const target& path, const route& to) {
+  if (auto refused = check_dry_run(path))
+    return *refused;
+  count("delete", to);
+  auto how = delete_options_of(r, path, "");
+  if (auto* refused = std::get_if<refusal>(&how))
+    return *refused;
+  auto done = registry_.remove(*to.what, to.key(), std::get<delete_options>(how));
+  if (auto* refused = std::get_if<refusal>(&done))
+    return *refused;
+  const auto& w = std::get<written>(done);
+  response out;
+  if (w.is_gone && to.what->what->id != kind_id::pods) {
+    json::object details{{"name", to.name}};
+    if (!to.what->group.empty())
+      details["group"] = to.what->group;
+    details["kind"] = to.what->what->plural;
+    details["uid"] = w.now->uid;
+    out.body = fmt::format(R"({{"kind":"Status","apiVersion":"v1","metadata":{{}},)"
+                           R"("status":"Success","details":{}}})",
+                           json::serialize(details));
+    return out;
+  }
+  write_object(*to.what, *w.now, out.body);
+  return out;
+}
+
+outcome<response> handler::remove_all(const request& r, const target& path, const route& to) {
+  count("deletecollection", to);
+  auto wanted = selector::parse(*to.what->what, path.parameter("labelSelector"),
+                                path.parameter("fieldSelector"));
+  if (auto* refused = std::get_if<refusal>(&wanted))
+    return *refused;
+  auto how = delete_options_of(r, path, "");
+  if (auto* refused = std::get_if<refusal>(&how))
+    return *refused;
+  std::vector<std::string> keys;
+  for (const auto& [key, x] : store_.all(to.what->what->id))
+    if ((to.ns.empty() || x->ns() == to.ns) && std::get<selector>(wanted).matches(*x))
+      keys.push_back(key);
+  std::string items;
+  for (const auto& key : keys) {
+    auto done = registry_.remove(*to.what, key, std::get<delete_options>(how));
+    if (auto* w = std::get_if<written>(&done)) {
+      items += items.empty() ? "" : ",";
+      items += w->now->body;
+    }
+  }
+  return plain(200, fmt::format(R"({{"kind":"{}List","apiVersion":"{}","metadata":)"
+                                R"({{"resourceVersion":"{}"}},"items":[{}]}})",
+                                to.what->what->kind, to.what->api_version, store_.last(), items));
+}
+
+outcome<response> handler::list(const request& r, const target& path, const route& to) {
+  count("list", to);
+  auto kind = to.what->what->id;
+  auto wanted = selector::parse(*to.what->what, path.parameter("labelSelector"),
+                                path.parameter("fieldSelector"));
+  if (auto* refused = std::get_if<refusal>(&wanted))
+    return *refused;
+  const auto& filter = std::get<selector>(wanted);
+  auto limit = path.number("limit").value_or(0);
+  auto asked = path.number("resourceVersion").value_or(0);
+  auto match = path.parameter("resourceVersionMatch");
+  if (asked > store_.last())
+    return too_large_version(asked, store_.last());
+  page_mark mark{store_.last(), to.ns.empty() ? "" : fmt::format("{}/", to.ns)};
+  auto is_exact = asked > 0 && (match == "Exact" || (match.empty() && limit > 0));
+  if (is_exact)
+    mark.at = asked;
+  if (auto token = path.parameter("continue"); !token.empty()) {
+    auto parsed = from_token(token);
+    if (!parsed || parsed->at > store_.last())
+      return bad_request("continue key is not valid");
+    mark = *parsed;
+    if (mark.at == 0) // an inconsistent continuation: from there on as things are now
+      mark.at = store_.last();
+  }
+  auto then = store_.difference_to(kind, mark.at);
+  if (!then) {
+    auto r410 = expired(mark.at, store_.window_start(kind));
+    if (!path.parameter("continue").empty()) {
+      r410.message = "The provided continue parameter is too old to display a consistent list "
+                     "result. You can start a new list without the continue parameter, or use the "
+                     "continue token in this response to retrieve the remainder of the results.";
+      r410.continue_token = to_token({0, mark.key});
+    }
+    return r410;
+  }
+  auto prefix = to.ns.empty() ? std::string{} : fmt::format("{}/", to.ns);
+  std::vector<object_ptr> rows;
+  std::string next_key;
+  walk objects{store_.all(kind), *then, mark.key};
+  while (auto x = objects.next()) {
+    if (!prefix.empty() && !x->key.starts_with(prefix))
+      break;
+    if (!filter.matches(*x))
+      continue;
+    if (limit > 0 && rows.size() == limit) {
+      next_key = x->key;
+      break;
+    }
+    rows.push_back(std::move(x));
+  }
+  auto meta = fmt::format(R"({{"resourceVersion":"{}")", mark.at);
+  if (!next_key.empty())
+    meta += fmt::format(R"(,"continue":"{}")", to_token({mark.at, next_key}));
+  meta += "}";
+  if (wants_table(r.accept))
+    return plain(200, table_of(*to.what, rows, meta, clock_.wall_now()));
+  response out;
+  std::size_t size = 256;
+  for (const auto& x : rows)
+    size += x->body.size() + 1;
+  out.body.reserve(size);
+  out.body = fmt::format(R"({{"kind":"{}List","apiVersion":"{}","metadata":{},"items":[)",
+                         to.what->what->kind, to.what->api_version, meta);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i > 0)
+      out.body += ',';
+    if (to.what->group == "events.k8s.io")
+      write_object(*to.what, *rows[i], out.body);
+    else
+      out.body += rows[i]->body;
+  }
+  out.body += "]}";
+  return out;
+}
+
+outcome<response> handler::start_watch(const request& r, const target& path, const route& to,
+                                       answer& out) {
+  count("watch", to);
+  auto wanted = selector::parse(*to.what->what, path.parameter("labelSelector"),
+                                path.parameter("fieldSelector"));
+  if (auto* refused = std::get_if<refusal>(&wanted))
+    return *refused;
+  auto asked = path.number("resourceVersion").value_or(0);
+  auto is_streaming_list = path.flag("sendInitialEvents");
+  if (is_streaming_list && path.parameter("resourceVersionMatch") != "NotOlderThan")
+    return invalid("ListOptions", {"meta.k8s.io", "", ""},
+                   {{"FieldValueForbidden",
+                     "Forbidden: sendInitialEvents requires setting resourceVersionMatch to "
+                     "NotOlderThan",
+                     "sendInitialEvents"}});
+  if (asked > store_.last())
+    return too_large_version(asked, store_.last());
+  auto now = clock_.now();
+  watch::options how;
+  how.what = to.what;
+  how.ns = to.ns;
+  how.wanted = std::get<selector>(wanted);
+  how.wants_bookmarks = path.flag("allowWatchBookmarks");
+  how.wants_table = wants_table(r.accept);
+  how.bookmark_at = now + bookmark_first;
+  auto seconds = path.number("timeoutSeconds").value_or(0);
+  how.ends_at = now
+                + (seconds > 0 ? base::duration{std::chrono::seconds{seconds}}
+                               : base::duration{watch_default});
+  how.write = [what = to.what, as_table = how.wants_table, this](const object& x,
+                                                                 std::string& line) {
+    if (as_table)
+      line += one_table(*what, x, clock_.wall_now());
+    else
+      write_object(*what, x, line);
+  };
+  std::string initial;
+  if (is_streaming_list || asked == 0) {
+    auto prefix = to.ns.empty() ? std::string{} : fmt::format("{}/", to.ns);
+    const auto& all = store_.all(to.what->what->id);
+    for (auto it = all.lower_bound(prefix); it != all.end(); ++it) {
+      if (!it->first.starts_with(prefix))
+        break;
+      if (!how.wanted.matches(*it->second))
+        continue;
+      initial += R"({"type":"ADDED","object":)";
+      how.write(*it->second, initial);
+      initial += "}\n";
+    }
+    if (is_streaming_list && how.wants_bookmarks)
+      initial += bookmark_line(*to.what, store_.last(), true, how.wants_table);
+    asked = store_.last();
+  }
+  out.stream =
+      std::make_unique<watch>(std::move(how), store_, asked, std::move(initial), store_.last());
+  return response{};
+}
+
+} // namespace tutti::sim::api_server
