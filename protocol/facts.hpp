@@ -116,6 +116,7 @@ struct gang {
   bool has_started = false; ///< members beyond the minimum are placed one by one
   std::vector<gang_group> groups;
   std::vector<member> members; ///< in the order in which they are to be tried
+  bool never_preempts = false; ///< the group or a pending member may not evict others
 
   friend bool operator==(const gang&, const gang&) = default;
 };

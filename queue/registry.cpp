@@ -136,12 +136,15 @@ protocol::gang assemble(const gang_entry& g) {
     const auto& facts = *g.group->facts;
     out.groups.push_back({facts.name.name, facts.uid, facts.min_count, facts.topology_key});
     out.has_started = facts.has_started || count(g).bound >= facts.min_count;
+    out.never_preempts = facts.never_preempts;
   }
   const auto add = [&](const pod_entry& pod) {
     out.members.push_back({pod.uid, pod.name, 0, pod.kind, pod.node, pod.resource_version});
   };
-  for (const auto* pod : trial_order(g))
+  for (const auto* pod : trial_order(g)) {
     add(*pod);
+    out.never_preempts |= pod->never_preempts; // P-3
+  }
   for (const auto* pod : g.members)
     if (pod->is_bound())
       add(*pod);
