@@ -50,6 +50,10 @@ inline constexpr std::size_t connections = 16;
 /// An exchange without an answer for this long has an unknown outcome: above the server's own 60 s
 /// limit for requests there is nothing to wait for.
 inline constexpr auto exchange_timeout = 62s;
+/// A server that does not even accept a connection for this long is down.
+inline constexpr auto connect_timeout = 10s;
+/// What one read takes in: a page of objects is read in a few dozen pieces.
+inline constexpr std::size_t read_bytes = 64u << 10;
 /// Longest line of a watch: etcd's 1.5 MiB object with room for JSON's growth.
 inline constexpr std::size_t line_bytes_max = 16u << 20;
 /// Largest whole answer: a page of 500 objects of half a megabyte.

@@ -1,0 +1,107 @@
+// Binds pods, reads them, and fences them: the only writer of Bindings.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "bridge/exchange_window.hpp"
+#include "bridge/pod_view.hpp"
+#include "bridge/verdicts.hpp"
+#include "protocol/role.hpp"
+
+namespace tutti::bridge {
+
+/// A Binding cannot be taken back, its answer can be lost, and an older owner of the gang may still
+/// be writing. So every Binding carries uid and resourceVersion as the gang last read them; an
+/// unknown answer is settled by reading the pod, never by guessing (B1); and a Binding whose
+/// version is stale is *not* repeated with a newer one here: the gang must first look at its record
+/// (rule 7), so it is answered `moved`.
+///
+///     bind:   writing ─▶ checking ─ each write is there ─▶ posting ─ 201 ─▶ bound
+///                ▲           │ not there                    │ 409, unknown
+///                └───────────┘                              ▼
+///             bound, elsewhere, gone, replaced, gated, moved ◀─ reading ─ same version ─▶ posting
+///     read:   reading ─▶ pod_read
+///     touch:  touching ─▶ pod_read (touched); refused or unknown: touching again
+///
+/// A touch ends a Binding of the same pod that is not posted yet. A pod that carries a higher fence
+/// of the gang's partition stops Bindings and is not answered: its writer has been superseded.
+/// Stateless across restarts: gangs repeat what they were not answered, (attempt, pod, kind) is the
+/// key under which a second copy is ignored.
+class binder_role final : public protocol::role {
+public:
+  binder_role();
+
+  protocol::effects on(const protocol::event& e, base::time_point now) override;
+  std::uint64_t state_hash() const override;
+
+private:
+  enum class job_kind : std::uint8_t { bind, read, touch };
+  enum class step : std::uint8_t {
+    writing,  // the before_bind write `next_write`
+    checking, // reads it back
+    posting,
+    reading,
+    touching
+  };
+
+  struct job {
+    job_kind kind = job_kind::bind;
+    step at = step::posting;
+    protocol::bind what; // read and touch use its attempt, pod, uid, partition, fence
+    std::size_t next_write = 0;
+    std::uint64_t touch_no = 0;
+    std::uint32_t tries = 0;  // failures in a row
+    bool is_open = false;     // an exchange is out
+    bool is_stopped = false;  // touched meanwhile: report, do not post again
+    bool was_refused = false; // the write being checked was refused, not lost
+  };
+  using job_key = std::tuple<base::attempt_id, base::pod_uid, job_kind>;
+  using job_id = std::uint64_t;
+
+  void add(job j, protocol::effects& out);
+  void hear(const protocol::bind& x, protocol::effects& out);
+  void hear(const protocol::read_pod& x, protocol::effects& out);
+  void hear(const protocol::touch& x, protocol::effects& out);
+  void inspect(const protocol::received& e, protocol::effects& out) const;
+
+  std::optional<protocol::http_request> next_request(job_id id, protocol::effects& out);
+  void on_answer(std::uint64_t exchange, int status, const std::string& body,
+                 std::int64_t retry_after_ms, protocol::effects& out);
+  void on_write(job_id id, job& j, verdict v);
+  void on_check(job_id id, job& j, verdict v, const std::string& body, protocol::effects& out);
+  void on_post(job_id id, job& j, verdict v, protocol::effects& out);
+  void on_read(job_id id, job& j, verdict v, const std::string& body, protocol::effects& out);
+  void on_touch(job_id id, job& j, verdict v, const std::string& body, protocol::effects& out);
+  /// Waiting, refused rights and lost reads are the same for every step; true if it was one.
+  bool on_common(job_id id, job& j, verdict v, std::int64_t retry_after_ms, protocol::effects& out);
+
+  void bind_by_view(job_id id, job& j, const pod_view& pod, protocol::effects& out);
+  void answer_bind(job_id id, protocol::bind_verdict v, const pod_view& pod,
+                   protocol::effects& out);
+  void answer_read(job_id id, protocol::pod_state state, const pod_view& pod,
+                   protocol::effects& out);
+  void again(job_id id, job& j, step at);
+  void retry(job_id id, job& j, base::duration at_least, protocol::effects& out);
+  void finish(job_id id);
+  void learn(const job& j, const pod_view& pod);
+  bool is_fenced(const job& j) const;
+  void drop_fenced(job_id id, protocol::effects& out);
+
+  exchange_window window_;
+  std::map<job_id, job> jobs_;
+  std::map<job_key, job_id> by_key_;
+  std::map<base::partition_id, base::epoch_no> fences_; // highest seen, per partition
+  job_id last_job_ = 0;
+  std::uint64_t last_touch_ = 0;
+  std::uint64_t seed_ = 0;
+  std::uint64_t incarnation_ = 0;
+  std::uint64_t bound_ = 0;
+  std::uint64_t unknown_ = 0;
+  base::time_point now_{};
+};
+
+} // namespace tutti::bridge

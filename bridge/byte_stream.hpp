@@ -1,0 +1,38 @@
+// A connected stream of bytes that can be a socket, a pipe in this process, or TLS.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
+
+#include "base/result.hpp"
+
+namespace tutti::bridge {
+
+/// Used by one coroutine at a time; `close` may come from another on the same thread and ends what
+/// is under way with an error.
+class byte_stream {
+public:
+  virtual ~byte_stream() = default;
+
+  /// The number of bytes read; 0 = the other side closed in order.
+  virtual boost::asio::awaitable<base::result<std::size_t>>
+  read_some(boost::asio::mutable_buffer into) = 0;
+  /// All of `bytes` are handed over, or an unknown part of them.
+  virtual boost::asio::awaitable<base::result<void>> write_all(boost::asio::const_buffer bytes) = 0;
+  virtual void close() noexcept = 0;
+};
+using byte_stream_ptr = std::shared_ptr<byte_stream>;
+
+/// Makes connections to one server. Stateless for its users; lives as long as the client.
+class connector {
+public:
+  virtual ~connector() = default;
+  virtual boost::asio::awaitable<base::result<byte_stream_ptr>>
+  connect(boost::asio::any_io_executor where) = 0;
+};
+
+} // namespace tutti::bridge

@@ -1,0 +1,73 @@
+// Carries the exchanges of bridge roles to an API server over HTTP/1.1: the bridge's only I/O.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "bridge/limits.hpp"
+#include "protocol/events.hpp"
+#include "protocol/http.hpp"
+
+namespace tutti::bridge {
+
+/// What becomes of an exchange, in the words of the roles.
+using http_event =
+    std::variant<protocol::answered, protocol::answer_unknown, protocol::stream_opened,
+                 protocol::stream_lines, protocol::stream_closed>;
+
+/// Where bytes come from: `byte_stream.hpp` has the interface, TLS is one more connector.
+class connector;
+using connector_ptr = std::shared_ptr<connector>;
+
+/// Every connection is the file descriptor of a connected stream socket that `open` hands over (an
+/// in-process server keeps the other end of a socketpair). `open` is called on the client's thread.
+connector_ptr connect_by_descriptor(std::function<base::result<int>()> open);
+/// Plain TCP to a host name or address.
+struct tcp_target {
+  std::string host;
+  std::uint16_t port = 0;
+};
+connector_ptr connect_by_tcp(tcp_target where);
+
+/// One thread, a pool of keep-alive connections for single exchanges, and one connection per watch.
+/// Urgent requests go before others that wait. Nothing is sent twice, except a GET whose kept
+/// connection turned out to be closed: everything else of which a byte may have left is answered
+/// `answer_unknown`, and the roles read back.
+class http_client final {
+public:
+  struct options {
+    std::string host_header = "kubernetes";
+    std::string user_agent = "tutti";
+    std::string bearer_token; ///< empty = none
+    std::size_t connections = limits::connections;
+    base::duration timeout = limits::exchange_timeout;
+  };
+  using callback = std::function<void(http_event)>;
+
+  http_client(connector_ptr where, options how);
+  /// Closes everything; no callback runs afterwards. Not to be called from a callback.
+  ~http_client();
+  http_client(const http_client&) = delete;
+  http_client& operator=(const http_client&) = delete;
+
+  /// Begins an exchange. `id` is the caller's and distinct among those that run. `heard` is called
+  /// on the client's thread: once for a single exchange; for a stream `stream_opened`, any number
+  /// of `stream_lines`, then `stream_closed`; or one `answered` (the status is not 200) or
+  /// `answer_unknown`. Thread-safe.
+  void start(std::uint64_t id, protocol::http_request request, callback heard);
+
+  /// Gives up an exchange; `heard` is not called any more once this was carried out on the client's
+  /// thread. What was sent may still take effect. Thread-safe.
+  void hang_up(std::uint64_t id);
+
+private:
+  class impl;
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace tutti::bridge

@@ -1,0 +1,346 @@
+#include "bridge/mirror_role.hpp"
+
+#include <algorithm>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/core.h>
+
+#include "api/decode.hpp"
+#include "base/ensure.hpp"
+#include "bridge/json_read.hpp"
+#include "protocol/sharding.hpp"
+
+namespace tutti::bridge {
+
+using protocol::effects;
+using protocol::role_kind;
+using protocol::to;
+using protocol::to_shard;
+
+mirror_role::mirror_role(options o)
+    : options_(std::move(o)), facts_(options_.levels),
+      nodes_({.path = "/api/v1/nodes",
+              .channel = nodes_channel,
+              .streams_list = options_.streams_lists}),
+      pods_seen_({.path = "/api/v1/pods",
+                  .channel = pods_channel,
+                  .streams_list = options_.streams_lists}),
+      groups_({.path = fmt::format("/apis/{}/podgroups", api::api_version_of(options_.spoken)),
+               .channel = groups_channel,
+               .streams_list = options_.streams_lists}) {
+  ensure(options_.shards > 0);
+  ensure(api::has_pod_groups(options_.spoken));
+}
+
+effects mirror_role::on(const protocol::event& e, base::time_point now) {
+  ensure(now >= now_);
+  now_ = now;
+  effects out;
+  if (const auto* x = std::get_if<protocol::started>(&e)) {
+    ensure(!is_started_);
+    is_started_ = true;
+    tell_trust(false, true, out);
+    nodes_.start(x->seed, now, out);
+    pods_seen_.start(x->seed, now, out);
+    groups_.start(x->seed, now, out);
+    return out;
+  }
+  if (const auto* m = std::get_if<protocol::received>(&e)) {
+    hear(*m, out);
+  } else {
+    const bool was_mine = nodes_.on(e, now, out, [&](const change& c) { on_node(c, out); })
+                          || pods_seen_.on(e, now, out, [&](const change& c) { on_pod(c, out); })
+                          || groups_.on(e, now, out, [&](const change& c) { on_group(c, out); });
+    if (!was_mine)
+      return out;
+  }
+  after_event(out);
+  return out;
+}
+
+bool mirror_role::is_fresh() const {
+  return nodes_.is_fresh() && pods_seen_.is_fresh();
+}
+
+/// What follows from the state of the watches, whatever the event was.
+void mirror_role::after_event(effects& out) {
+  const bool is_synced = nodes_.is_synced() && pods_seen_.is_synced() && groups_.is_synced();
+  if (is_synced && !was_synced_)
+    out.tell(to(role_kind::queue), protocol::facts_synced{});
+  was_synced_ = is_synced;
+  // Upholds S12: a shard votes only on a view that is complete and fresh.
+  if (is_fresh() != was_fresh_) {
+    was_fresh_ = !was_fresh_;
+    tell_trust(was_fresh_, false, out);
+    out.add(protocol::note{"mirror.trust", {{"fresh", was_fresh_ ? 1 : 0}}, false});
+  }
+}
+
+void mirror_role::tell_trust(bool fresh, bool is_anew, effects& out) const {
+  for (std::uint32_t i = 0; i < options_.shards; ++i)
+    out.tell(to_shard({i}), protocol::view_trust{fresh, is_anew});
+}
+
+void mirror_role::complain(const change& c, const base::error& why, effects& out) const {
+  out.add(protocol::note{
+      "mirror.undecodable", {{"object", std::string{c.key}}, {"why", why.message()}}, true});
+}
+
+// ---------------------------------------------------------------- nodes
+
+void mirror_role::on_node(const change& c, effects& out) {
+  if (c.what == change::kind::deleted) {
+    if (const auto pos = by_name_.find(std::string{c.key}); pos != by_name_.end())
+      node_is_gone(pos->second, out);
+    return;
+  }
+  const auto decoded = api::decode_node(*c.object);
+  if (!decoded) {
+    complain(c, decoded.error(), out);
+    return;
+  }
+  node_is(facts_.node(*decoded), out);
+}
+
+void mirror_role::node_is(const protocol::node_facts_ptr& facts, effects& out) {
+  auto& n = entry_of(facts->name.value);
+  const auto shard = protocol::shard_of(*facts, options_.shards);
+  if (n.facts && n.facts->uid != facts->uid)
+    node_is_gone(n, out); // made anew under the same name (F21)
+  auto& entry = entry_of(facts->name.value);
+  if (entry.facts && entry.facts->facts_hash == facts->facts_hash)
+    return; // heartbeats and the like
+  const bool is_new = !entry.facts;
+  const bool has_moved = entry.facts && entry.shard != shard;
+  if (has_moved)
+    out.tell(to_shard(entry.shard), protocol::node_gone{entry.facts->uid});
+  entry.facts = facts;
+  entry.shard = shard;
+  tell_node(entry, out);
+  if (is_new || has_moved)
+    tell_pods(entry, out);
+}
+
+void mirror_role::node_is_gone(node_entry& n, effects& out) {
+  if (n.facts)
+    out.tell(to_shard(n.shard), protocol::node_gone{n.facts->uid});
+  n.facts = nullptr; // its pods wait: the name may come back
+  drop_if_empty(n);
+}
+
+void mirror_role::tell_node(const node_entry& n, effects& out) const {
+  out.tell(to_shard(n.shard), protocol::node_seen{n.facts});
+}
+
+void mirror_role::tell_pods(const node_entry& n, effects& out) const {
+  for (const auto slot : n.pods) {
+    const auto& s = pods_[slot];
+    out.tell(to_shard(n.shard), protocol::pod_arrived{n.facts->uid, {s.uid}, *s.takes});
+  }
+}
+
+mirror_role::node_entry& mirror_role::entry_of(const std::string& name) {
+  auto& n = by_name_[name];
+  if (n.name.empty())
+    n.name = name;
+  return n;
+}
+
+void mirror_role::drop_if_empty(node_entry& n) {
+  if (!n.facts && n.pods.empty())
+    by_name_.erase(std::string{n.name});
+}
+
+// ---------------------------------------------------------------- pods
+
+void mirror_role::on_pod(const change& c, effects& out) {
+  if (c.what == change::kind::deleted) {
+    pod_is_gone(c.tag, out);
+    c.tag = 0;
+    return;
+  }
+  const auto decoded = api::decode_pod(*c.object);
+  if (!decoded) {
+    complain(c, decoded.error(), out);
+    return;
+  }
+  const auto& p = *decoded;
+  const bool takes_room = !p.node_name.empty() && !p.is_terminal();
+  const bool ours = is_ours(p);
+  if (!takes_room && !ours && c.tag == 0)
+    return;
+  const auto slot = slot_of(c.tag, p.meta.uid);
+  if (takes_room)
+    place(slot, {&entry_of(p.node_name), facts_.footprint(p)}, out);
+  else
+    place(slot, {}, out);
+  if (ours || pods_[slot].is_told)
+    tell_queue(pods_[slot], p, out);
+  if (!takes_room && !pods_[slot].is_told)
+    free_slot(slot, c.tag);
+}
+
+/// Moves what is known of the pod's room to `where` and tells the shards what changed.
+void mirror_role::place(std::uint32_t slot, pod_place where, effects& out) {
+  auto& s = pods_[slot];
+  auto* old = s.node;
+  if (old && old != where.node) {
+    if (old->facts)
+      out.tell(to_shard(old->shard), protocol::pod_left{old->facts->uid, {s.uid}});
+    std::erase(old->pods, slot);
+    drop_if_empty(*old);
+    s.node = nullptr;
+  }
+  const bool has_changed = !s.node || !s.takes || !where.takes || !(*s.takes == *where.takes);
+  s.takes = std::move(where.takes);
+  if (!where.node)
+    return;
+  if (!s.node) {
+    s.node = where.node;
+    s.node->pods.push_back(slot);
+  }
+  if (has_changed && s.node->facts)
+    out.tell(to_shard(s.node->shard), protocol::pod_arrived{s.node->facts->uid, {s.uid}, *s.takes});
+}
+
+void mirror_role::tell_queue(pod_slot& s, const api::pod& p, effects& out) {
+  if (is_ours(p))
+    out.tell(to(role_kind::queue), protocol::pod_seen{facts_.pod(p)});
+  else
+    out.tell(to(role_kind::queue), protocol::pod_gone{{s.uid}});
+  s.is_told = is_ours(p);
+}
+
+void mirror_role::pod_is_gone(std::uint64_t tag, effects& out) {
+  if (tag == 0)
+    return;
+  const auto slot = static_cast<std::uint32_t>(tag - 1);
+  ensure(slot < pods_.size(), slot);
+  place(slot, {}, out);
+  if (pods_[slot].is_told)
+    out.tell(to(role_kind::queue), protocol::pod_gone{{pods_[slot].uid}});
+  free_slot(slot, tag);
+}
+
+std::uint32_t mirror_role::slot_of(std::uint64_t& tag, const std::string& uid) {
+  if (tag != 0)
+    return static_cast<std::uint32_t>(tag - 1);
+  std::uint32_t slot = 0;
+  if (free_slots_.empty()) {
+    slot = static_cast<std::uint32_t>(pods_.size());
+    pods_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  pods_[slot].uid = uid;
+  tag = slot + std::uint64_t{1};
+  return slot;
+}
+
+void mirror_role::free_slot(std::uint32_t slot, std::uint64_t& tag) {
+  ensure(pods_[slot].node == nullptr, slot);
+  pods_[slot] = {};
+  free_slots_.push_back(slot);
+  tag = 0;
+}
+
+bool mirror_role::is_ours(const api::pod& p) const {
+  const auto& names = options_.scheduler_names;
+  return !p.group.empty() || p.workload_ref
+         || std::find(names.begin(), names.end(), p.scheduler_name) != names.end();
+}
+
+// ---------------------------------------------------------------- groups
+
+void mirror_role::on_group(const change& c, effects& out) {
+  if (c.what == change::kind::deleted) {
+    const auto known = group_uids_.find(c.tag);
+    if (known == group_uids_.end())
+      return;
+    const auto slash = c.key.find('/');
+    ensure(slash != std::string_view::npos, c.key);
+    out.tell(to(role_kind::queue), protocol::group_gone{known->second,
+                                                        {std::string{c.key.substr(0, slash)},
+                                                         std::string{c.key.substr(slash + 1)}}});
+    group_uids_.erase(known);
+    c.tag = 0;
+    return;
+  }
+  const auto decoded = api::decode_pod_group(*c.object, options_.spoken);
+  protocol::group_facts facts;
+  if (decoded) {
+    facts = facts_.group(*decoded);
+  } else {
+    // The group exists and its pods wait: it is refused visibly instead of being forgotten.
+    const auto* meta = object_at(*c.object, "metadata");
+    ensure(meta != nullptr, c.key);
+    facts.uid = text_at(*meta, "uid");
+    facts.name = {std::string{text_at(*meta, "namespace")}, std::string{text_at(*meta, "name")}};
+    facts.refused = decoded.error().message();
+    complain(c, decoded.error(), out);
+  }
+  if (c.tag == 0)
+    c.tag = ++last_group_tag_;
+  group_uids_[c.tag] = facts.uid;
+  out.tell(to(role_kind::queue), protocol::group_seen{std::move(facts)});
+}
+
+// ---------------------------------------------------------------- asked
+
+void mirror_role::hear(const protocol::received& e, effects& out) {
+  if (const auto* x = std::get_if<protocol::inspect>(&e.what)) {
+    out.tell(e.from, protocol::inspected{x->id, describe()});
+    return;
+  }
+  if (!std::holds_alternative<protocol::view_wanted>(e.what) || !is_started_)
+    return;
+  if (e.from.kind == role_kind::shard) {
+    tell_shard_again({e.from.index}, out);
+  } else if (e.from.kind == role_kind::queue) {
+    // What the queue must know of pods is not kept here: ask the server for it.
+    pods_seen_.tell_again(now_, out);
+    groups_.tell_again(now_, out);
+  }
+}
+
+void mirror_role::tell_shard_again(base::shard_id shard, effects& out) {
+  out.tell(to_shard(shard), protocol::view_trust{false, true});
+  std::vector<const node_entry*> there;
+  for (const auto& [name, n] : by_name_)
+    if (n.facts && n.shard == shard)
+      there.push_back(&n);
+  std::sort(there.begin(), there.end(), [](auto* a, auto* b) { return a->name < b->name; });
+  for (const auto* n : there) {
+    tell_node(*n, out);
+    tell_pods(*n, out);
+  }
+  if (was_fresh_)
+    out.tell(to_shard(shard), protocol::view_trust{true, false});
+}
+
+std::string mirror_role::describe() const {
+  boost::json::array list;
+  for (const auto* r : {&nodes_, &pods_seen_, &groups_}) {
+    const auto quiet = std::chrono::duration_cast<std::chrono::milliseconds>(
+        is_started_ ? now_ - r->last_heard() : base::duration{});
+    list.push_back({{"path", r->path()},
+                    {"resourceVersion", r->resource_version()},
+                    {"connected", r->is_connected()},
+                    {"synced", r->is_synced()},
+                    {"fresh", r->is_fresh()},
+                    {"forbidden", r->is_forbidden()},
+                    {"objects", r->size()},
+                    {"quietMs", quiet.count()},
+                    {"lastFailure", r->last_failure()}});
+  }
+  const boost::json::object out{{"synced", was_synced_},       {"fresh", was_fresh_},
+                                {"podsKept", pods_kept()},     {"shapes", facts_.shapes()},
+                                {"classes", facts_.classes()}, {"footprints", facts_.footprints()},
+                                {"resources", std::move(list)}};
+  return boost::json::serialize(out);
+}
+
+} // namespace tutti::bridge

@@ -1,0 +1,110 @@
+// Mirrors the API server's nodes, pods and groups into facts for shards and queue.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "api/dialect.hpp"
+#include "bridge/facts.hpp"
+#include "bridge/reflector.hpp"
+#include "protocol/role.hpp"
+
+namespace tutti::bridge {
+
+/// Objects come in three watches whose order among each other means nothing: a pod may be seen on a
+/// node that is not there yet, a node may come back under the same name with another uid, its rack
+/// label may move it to another shard, and a pod of any scheduler takes room until it is really
+/// gone. The mirror keeps just enough to tell each shard a story that fits together:
+///
+///   * a shard hears of a node before it hears of the pods on it; pods wait for their node;
+///   * a node that moves is gone from the old shard and seen, with its pods, by the new one;
+///   * a terminal pod has left its node, a terminating one has not;
+///   * the queue hears of pods that name one of our schedulers or belong to a group.
+///
+/// `view_trust` tells all shards when nodes and pods are complete and fresh (S12). At its start,
+/// and when a shard (or the queue) that began anew asks with `view_wanted`, everything is told
+/// again.
+class mirror_role final : public protocol::role {
+public:
+  struct options {
+    std::uint32_t shards = 1;
+    std::vector<std::string> levels; ///< label keys, outermost first; the last decides the shard
+    std::vector<std::string> scheduler_names{"tutti"};
+    api::dialect spoken = api::dialect::v1beta1;
+    bool streams_lists = true; ///< try streaming lists first
+  };
+
+  explicit mirror_role(options o);
+
+  protocol::effects on(const protocol::event& e, base::time_point now) override;
+
+  /// Synced, and every watch fresh: the view can be trusted.
+  bool is_fresh() const;
+  /// For tests and reports.
+  std::size_t pods_kept() const { return pods_.size() - free_slots_.size(); }
+
+private:
+  enum channel : std::uint8_t { nodes_channel = 1, pods_channel = 2, groups_channel = 3 };
+
+  struct node_entry {
+    std::string name;
+    protocol::node_facts_ptr facts; // null: pods wait here for their node
+    base::shard_id shard;
+    std::vector<std::uint32_t> pods; // slots
+  };
+  /// What is kept of a pod that takes room or that the queue knows.
+  struct pod_slot {
+    std::string uid;
+    footprint_ptr takes;
+    node_entry* node = nullptr; // null: takes no room
+    bool is_told = false;       // to the queue
+  };
+
+  void on_node(const change& c, protocol::effects& out);
+  void on_pod(const change& c, protocol::effects& out);
+  void on_group(const change& c, protocol::effects& out);
+  void node_is(const protocol::node_facts_ptr& facts, protocol::effects& out);
+  void node_is_gone(node_entry& n, protocol::effects& out);
+  void tell_node(const node_entry& n, protocol::effects& out) const;
+  void tell_pods(const node_entry& n, protocol::effects& out) const;
+
+  struct pod_place {
+    node_entry* node = nullptr;
+    footprint_ptr takes;
+  };
+  void place(std::uint32_t slot, pod_place where, protocol::effects& out);
+  void tell_queue(pod_slot& s, const api::pod& p, protocol::effects& out);
+  void pod_is_gone(std::uint64_t tag, protocol::effects& out);
+  std::uint32_t slot_of(std::uint64_t& tag, const std::string& uid);
+  void free_slot(std::uint32_t slot, std::uint64_t& tag);
+  node_entry& entry_of(const std::string& name);
+  void drop_if_empty(node_entry& n);
+  bool is_ours(const api::pod& p) const;
+
+  void hear(const protocol::received& e, protocol::effects& out);
+  void tell_shard_again(base::shard_id shard, protocol::effects& out);
+  void after_event(protocol::effects& out);
+  void tell_trust(bool fresh, bool is_anew, protocol::effects& out) const;
+  std::string describe() const;
+  void complain(const change& c, const base::error& why, protocol::effects& out) const;
+
+  options options_;
+  fact_maker facts_;
+  reflector nodes_;
+  reflector pods_seen_;
+  reflector groups_;
+  std::unordered_map<std::string, node_entry> by_name_; // entries do not move
+  std::vector<pod_slot> pods_;
+  std::vector<std::uint32_t> free_slots_;
+  std::map<std::uint64_t, std::string> group_uids_; // by tag
+  std::uint64_t last_group_tag_ = 0;
+  bool was_fresh_ = false;
+  bool was_synced_ = false;
+  bool is_started_ = false;
+  base::time_point now_{};
+};
+
+} // namespace tutti::bridge

@@ -1,0 +1,364 @@
+#include "bridge/http_client.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace tutti::bridge {
+namespace {
+
+/// A queue between the client's thread and the test's; `pop` blocks until there is something.
+template <class T>
+class mailbox {
+public:
+  void push(T x) {
+    {
+      std::lock_guard lock{mutex_};
+      items_.push_back(std::move(x));
+    }
+    ready_.notify_one();
+  }
+  T pop() {
+    std::unique_lock lock{mutex_};
+    ready_.wait(lock, [this] { return !items_.empty(); });
+    auto x = std::move(items_.front());
+    items_.pop_front();
+    return x;
+  }
+  std::size_t size() {
+    std::lock_guard lock{mutex_};
+    return items_.size();
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::deque<T> items_;
+};
+
+/// The server's end of one connection, with blocking reads and writes.
+class peer {
+public:
+  explicit peer(int descriptor) : descriptor_(descriptor) {}
+  peer(peer&& x) noexcept : descriptor_(std::exchange(x.descriptor_, -1)), read_(x.read_) {}
+  peer& operator=(peer&&) = delete;
+  ~peer() { close(); }
+
+  /// One whole request, head and body.
+  std::string request() {
+    for (;;) {
+      const auto head = read_.find("\r\n\r\n");
+      if (head != std::string::npos) {
+        std::size_t length = head + 4;
+        if (const auto at = read_.find("Content-Length: "); at < head)
+          length += std::stoul(read_.substr(at + 16));
+        if (read_.size() >= length) {
+          auto out = read_.substr(0, length);
+          read_.erase(0, length);
+          return out;
+        }
+      }
+      char buffer[4096];
+      const auto n = ::read(descriptor_, buffer, sizeof buffer);
+      if (n <= 0)
+        return {}; // the client closed
+      read_.append(buffer, static_cast<std::size_t>(n));
+    }
+  }
+  void send(std::string_view text) {
+    ASSERT_EQ(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(text.size()));
+  }
+  void answer(int status, std::string_view body, std::string_view more = "") {
+    send(fmt::format("HTTP/1.1 {} X\r\n{}Content-Length: {}\r\n\r\n{}", status, more, body.size(),
+                     body));
+  }
+  void open_stream() { send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"); }
+  void chunk(std::string_view text) { send(fmt::format("{:x}\r\n{}\r\n", text.size(), text)); }
+  void close() {
+    if (descriptor_ >= 0)
+      ::close(descriptor_);
+    descriptor_ = -1;
+  }
+
+private:
+  int descriptor_;
+  std::string read_;
+};
+
+struct HttpClient : testing::Test {
+  mailbox<int> accepted;
+  mailbox<http_event> heard;
+  std::optional<http_client> client;
+  std::uint64_t last_id = 0;
+
+  void SetUp() override { begin({}); }
+  void TearDown() override { client.reset(); }
+
+  void begin(http_client::options how) {
+    client.reset();
+    client.emplace(connect_by_descriptor([this]() -> base::result<int> {
+                     int ends[2];
+                     if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+                       return base::error{base::code::io, "socketpair"};
+                     accepted.push(ends[1]);
+                     return ends[0];
+                   }),
+                   how);
+  }
+  std::uint64_t start(protocol::http_request request) {
+    const auto id = ++last_id;
+    client->start(id, std::move(request), [this](http_event e) { heard.push(std::move(e)); });
+    return id;
+  }
+  std::uint64_t get(std::string target) { return start({"GET", std::move(target), {}, {}}); }
+  std::uint64_t post(std::string target, std::string body) {
+    return start({"POST", std::move(target), std::move(body), {}});
+  }
+  std::uint64_t watch(std::string target) {
+    protocol::http_request r{"GET", std::move(target), {}, {}};
+    r.is_stream = true;
+    return start(std::move(r));
+  }
+  peer accept() { return peer{accepted.pop()}; }
+  template <class E>
+  E next() {
+    auto e = heard.pop();
+    auto* x = std::get_if<E>(&e);
+    EXPECT_NE(x, nullptr) << "another event: " << e.index();
+    return x ? std::move(*x) : E{};
+  }
+};
+
+TEST_F(HttpClient, carries_a_request_and_its_answer) {
+  begin({.bearer_token = "secret"});
+  const auto id = post("/api/v1/x?y=1", "{\"a\":1}");
+  auto server = accept();
+  const auto request = server.request();
+  EXPECT_TRUE(request.starts_with("POST /api/v1/x?y=1 HTTP/1.1\r\nHost: kubernetes\r\n"))
+      << request;
+  EXPECT_NE(request.find("Authorization: Bearer secret\r\n"), std::string::npos);
+  EXPECT_NE(request.find("Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}"),
+            std::string::npos);
+  server.answer(201, "{\"b\":2}");
+  const auto a = next<protocol::answered>();
+  EXPECT_EQ(a.id, id);
+  EXPECT_EQ(a.status, 201);
+  EXPECT_EQ(a.body, "{\"b\":2}");
+  EXPECT_EQ(a.retry_after_ms, 0);
+}
+
+TEST_F(HttpClient, keeps_connections_for_the_next_request) {
+  get("/1");
+  auto server = accept();
+  server.request();
+  server.answer(200, "one");
+  EXPECT_EQ(next<protocol::answered>().body, "one");
+  get("/2");
+  EXPECT_TRUE(server.request().starts_with("GET /2 "));
+  server.answer(200, "two");
+  EXPECT_EQ(next<protocol::answered>().body, "two");
+  EXPECT_EQ(accepted.size(), 0u);
+}
+
+TEST_F(HttpClient, reads_how_long_to_wait) {
+  get("/");
+  auto server = accept();
+  server.request();
+  server.answer(429, "", "Retry-After: 7\r\n");
+  EXPECT_EQ(next<protocol::answered>().retry_after_ms, 7000);
+}
+
+TEST_F(HttpClient, an_answer_that_does_not_come_is_unknown) {
+  const auto id = post("/x", "{}");
+  auto server = accept();
+  server.request();
+  server.close();
+  EXPECT_EQ(next<protocol::answer_unknown>().id, id);
+}
+
+TEST_F(HttpClient, an_answer_that_is_cut_is_unknown) {
+  post("/x", "{}");
+  auto server = accept();
+  server.request();
+  server.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+  server.close();
+  EXPECT_FALSE(next<protocol::answer_unknown>().why.empty());
+}
+
+TEST_F(HttpClient, an_answer_later_than_the_limit_is_unknown) {
+  begin({.timeout = std::chrono::milliseconds{1}});
+  post("/x", "{}");
+  auto server = accept();
+  EXPECT_EQ(next<protocol::answer_unknown>().why, "timeout");
+}
+
+TEST_F(HttpClient, a_kept_connection_that_was_closed_costs_a_read_nothing) {
+  get("/1");
+  {
+    auto server = accept();
+    server.request();
+    server.answer(200, "one");
+    next<protocol::answered>();
+  }
+  get("/2");
+  auto server = accept();
+  server.request();
+  server.answer(200, "two");
+  EXPECT_EQ(next<protocol::answered>().body, "two");
+}
+
+TEST_F(HttpClient, a_write_is_never_sent_twice) {
+  get("/1");
+  {
+    auto server = accept();
+    server.request();
+    server.answer(200, "one");
+    next<protocol::answered>();
+  }
+  post("/2", "{}");
+  next<protocol::answer_unknown>();
+  EXPECT_EQ(accepted.size(), 0u);
+}
+
+TEST_F(HttpClient, a_connection_that_the_server_ends_is_not_kept) {
+  get("/1");
+  auto first = accept();
+  first.request();
+  first.answer(200, "one", "Connection: close\r\n");
+  next<protocol::answered>();
+  post("/2", "{}");
+  auto second = accept();
+  EXPECT_TRUE(second.request().starts_with("POST /2 "));
+}
+
+TEST_F(HttpClient, urgent_requests_go_before_those_that_wait) {
+  begin({.connections = 1});
+  get("/first");
+  auto server = accept();
+  EXPECT_TRUE(server.request().starts_with("GET /first "));
+  get("/patient");
+  protocol::http_request urgent{"GET", "/urgent", {}, {}};
+  urgent.is_urgent = true;
+  start(urgent);
+  server.answer(200, "");
+  EXPECT_TRUE(server.request().starts_with("GET /urgent "));
+  server.answer(200, "");
+  EXPECT_TRUE(server.request().starts_with("GET /patient "));
+}
+
+TEST_F(HttpClient, opens_no_more_connections_than_allowed) {
+  begin({.connections = 2});
+  for (int i = 0; i < 3; ++i)
+    get("/");
+  auto a = accept();
+  auto b = accept();
+  a.request();
+  b.request();
+  a.answer(200, "");
+  next<protocol::answered>();
+  EXPECT_FALSE(a.request().empty()) << "the third waits for a connection";
+  EXPECT_EQ(accepted.size(), 0u);
+}
+
+TEST_F(HttpClient, hands_on_a_watch_in_whole_lines) {
+  const auto id = watch("/pods?watch=true");
+  auto server = accept();
+  server.request();
+  server.open_stream();
+  EXPECT_EQ(next<protocol::stream_opened>().id, id);
+  server.chunk("{\"a\":1}\n{\"b\"");
+  EXPECT_EQ(next<protocol::stream_lines>().lines, "{\"a\":1}\n");
+  server.chunk(":2}\n");
+  EXPECT_EQ(next<protocol::stream_lines>().lines, "{\"b\":2}\n");
+  server.send("0\r\n\r\n");
+  EXPECT_EQ(next<protocol::stream_closed>().why, "");
+}
+
+TEST_F(HttpClient, a_chunk_header_in_pieces_is_put_together) {
+  watch("/pods");
+  auto server = accept();
+  server.request();
+  server.open_stream();
+  next<protocol::stream_opened>();
+  for (const auto* piece : {"8", "\r", "\n{\"a\":1}", "\n\r", "\n"})
+    server.send(piece);
+  EXPECT_EQ(next<protocol::stream_lines>().lines, "{\"a\":1}\n");
+}
+
+TEST_F(HttpClient, a_watch_that_breaks_says_why) {
+  watch("/pods");
+  auto server = accept();
+  server.request();
+  server.open_stream();
+  next<protocol::stream_opened>();
+  server.chunk("{\"a\":1}\n{\"b");
+  next<protocol::stream_lines>();
+  server.close();
+  EXPECT_FALSE(next<protocol::stream_closed>().why.empty());
+}
+
+TEST_F(HttpClient, a_refused_watch_is_an_answer) {
+  watch("/pods");
+  auto server = accept();
+  server.request();
+  server.answer(410, "{\"code\":410}");
+  const auto a = next<protocol::answered>();
+  EXPECT_EQ(a.status, 410);
+  EXPECT_EQ(a.body, "{\"code\":410}");
+}
+
+TEST_F(HttpClient, nothing_is_heard_after_hanging_up) {
+  const auto id = watch("/pods");
+  auto server = accept();
+  server.request();
+  server.open_stream();
+  next<protocol::stream_opened>();
+  client->hang_up(id);
+  EXPECT_EQ(server.request(), "") << "the connection is closed";
+  get("/last");
+  auto other = accept();
+  other.request();
+  other.answer(200, "");
+  next<protocol::answered>();
+  EXPECT_EQ(heard.size(), 0u);
+}
+
+TEST_F(HttpClient, a_request_that_still_waits_is_hung_up_without_a_trace) {
+  begin({.connections = 1});
+  get("/first");
+  auto server = accept();
+  server.request();
+  const auto id = get("/second");
+  get("/third");
+  client->hang_up(id);
+  server.answer(200, "");
+  next<protocol::answered>();
+  EXPECT_TRUE(server.request().starts_with("GET /third "));
+}
+
+TEST_F(HttpClient, a_large_answer_arrives_whole) {
+  get("/");
+  auto server = accept();
+  server.request();
+  const std::string body(500'000, 'x');
+  server.answer(200, body);
+  EXPECT_EQ(next<protocol::answered>().body, body);
+}
+
+TEST(HttpClientOverTcp, a_server_that_is_not_there_is_unknown) {
+  mailbox<http_event> heard;
+  http_client client{connect_by_tcp({"127.0.0.1", 1}), {}};
+  client.start(1, {"GET", "/", {}, {}}, [&](http_event e) { heard.push(std::move(e)); });
+  EXPECT_TRUE(std::holds_alternative<protocol::answer_unknown>(heard.pop()));
+}
+
+} // namespace
+} // namespace tutti::bridge

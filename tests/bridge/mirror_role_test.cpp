@@ -1,0 +1,380 @@
+#include "bridge/mirror_role.hpp"
+
+#include <map>
+
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "protocol/sharding.hpp"
+#include "tests/bridge/exchange_fixture.hpp"
+
+namespace tutti::bridge {
+namespace {
+
+using protocol::role_kind;
+using namespace std::chrono_literals;
+
+struct node_json {
+  std::string name;
+  std::string uid;
+  std::string rack;
+  int cpu = 4;
+  int version = 1;
+
+  std::string text() const {
+    return fmt::format(R"({{"metadata":{{"name":"{}","uid":"{}","resourceVersion":"{}","labels":)"
+                       R"({{"kubernetes.io/hostname":"{}","rack":"{}"}}}},)"
+                       R"("status":{{"allocatable":{{"cpu":"{}","memory":"8Gi","pods":"110"}}}}}})",
+                       name, uid, version, name, rack, cpu);
+  }
+};
+
+struct pod_json {
+  std::string name;
+  std::string node;
+  int version = 1;
+  std::string uid;
+  std::string scheduler = "tutti";
+  std::string group;
+  std::string phase = "Pending";
+  int cpu = 1;
+
+  std::string text() const {
+    const auto member =
+        group.empty() ? "" : fmt::format(R"(,"schedulingGroup":{{"podGroupName":"{}"}})", group);
+    return fmt::format(
+        R"({{"metadata":{{"namespace":"ns","name":"{}","uid":"{}","resourceVersion":"{}"}},)"
+        R"("spec":{{"schedulerName":"{}","nodeName":"{}","containers":[{{"name":"c","resources":)"
+        R"({{"requests":{{"cpu":"{}"}}}}}}]{}}},"status":{{"phase":"{}"}}}})",
+        name, uid.empty() ? "uid-" + name : uid, version, scheduler, node, cpu, member, phase);
+  }
+};
+
+std::string group_text(std::string_view name, int version, int min_count = 2) {
+  return fmt::format(
+      R"({{"metadata":{{"namespace":"ns","name":"{}","uid":"g-{}","resourceVersion":"{}"}},)"
+      R"("spec":{{"schedulingPolicy":{{"gang":{{"minCount":{}}}}}}}}})",
+      name, name, version, min_count);
+}
+
+/// A mirror, three watches that the fixture feeds, and the story that shards and queue hear.
+struct Mirror : testing::Test {
+  static constexpr std::uint32_t shards = 8;
+  std::optional<mirror_role> mirror;
+  effect_log log;
+  base::time_point now{};
+  int version = 100;
+  std::map<std::string, std::uint64_t> streams; // by path
+
+  void hear(const protocol::event& e) { log.take(mirror->on(e, now)); }
+  void begin() {
+    mirror.emplace(mirror_role::options{.shards = shards, .levels = {"zone", "rack"}});
+    hear(protocol::started{.epoch = {1}, .incarnation = {1}, .seed = 3, .open = {}});
+    find_streams();
+  }
+  /// Opens the streams that were asked for and are not open yet.
+  void find_streams() {
+    for (const auto& x : std::vector{log.open}) {
+      auto& known = streams[x.request.target.substr(0, x.request.target.find('?'))];
+      if (std::exchange(known, x.id) != x.id)
+        hear(protocol::stream_opened{x.id});
+    }
+  }
+  void line(const std::string& path, std::string_view type, const std::string& object) {
+    hear(protocol::stream_lines{streams.at(path),
+                                fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, object)});
+  }
+  static constexpr const char* nodes = "/api/v1/nodes";
+  static constexpr const char* pods = "/api/v1/pods";
+  static constexpr const char* groups = "/apis/scheduling.k8s.io/v1beta1/podgroups";
+
+  void end_list(const std::string& path) {
+    line(path, "BOOKMARK",
+         fmt::format(R"({{"metadata":{{"resourceVersion":"{}","annotations":)"
+                     R"({{"k8s.io/initial-events-end":"true"}}}}}})",
+                     version));
+  }
+  void synced() {
+    begin();
+    for (const auto* path : {nodes, pods, groups})
+      end_list(path);
+    log.sent.clear();
+  }
+  void node(node_json n, std::string_view type = "MODIFIED") {
+    n.version = ++version;
+    line(nodes, type, n.text());
+  }
+  void pod(pod_json p, std::string_view type = "MODIFIED") {
+    p.version = ++version;
+    line(pods, type, p.text());
+  }
+  /// What was said since the last time, as words: "shard 3: node_seen n1".
+  std::vector<std::string> said() {
+    std::vector<std::string> out;
+    for (const auto& s : std::exchange(log.sent, {}))
+      out.push_back(to_text(s.to) + " " + std::string{name_of(s.what)}
+                    + std::visit(detail, s.what));
+    return out;
+  }
+  static inline const auto detail = [](const auto& m) -> std::string {
+    using T = std::decay_t<decltype(m)>;
+    if constexpr (std::is_same_v<T, protocol::node_seen>)
+      return " " + m.facts->uid.value;
+    else if constexpr (std::is_same_v<T, protocol::node_gone>)
+      return " " + m.uid.value;
+    else if constexpr (std::is_same_v<T, protocol::pod_arrived>)
+      return fmt::format(" {} on {} takes {}m", m.pod.value, m.node.value,
+                         m.takes.amounts.cpu_milli);
+    else if constexpr (std::is_same_v<T, protocol::pod_left>)
+      return fmt::format(" {} from {}", m.pod.value, m.node.value);
+    else if constexpr (std::is_same_v<T, protocol::pod_seen>)
+      return " " + m.pod.uid.value;
+    else if constexpr (std::is_same_v<T, protocol::pod_gone>)
+      return " " + m.uid.value;
+    else if constexpr (std::is_same_v<T, protocol::view_trust>)
+      return fmt::format("{}{}", m.fresh ? " fresh" : " stale", m.is_anew ? " anew" : "");
+    else if constexpr (std::is_same_v<T, protocol::group_seen>)
+      return " " + m.group.uid + (m.group.refused.empty() ? "" : " refused");
+    else if constexpr (std::is_same_v<T, protocol::group_gone>)
+      return " " + m.uid + " " + to_text(m.name);
+    else
+      return {};
+  };
+  static std::string shard_of(const std::string& rack) {
+    protocol::node_facts facts;
+    facts.domains = {"", rack};
+    return to_text(protocol::to_shard(protocol::shard_of(facts, shards)));
+  }
+  using story = std::vector<std::string>;
+};
+
+TEST_F(Mirror, begins_by_telling_all_shards_that_everything_is_told_anew) {
+  begin();
+  const auto words = said();
+  ASSERT_EQ(words.size(), shards);
+  EXPECT_EQ(words.front(), "shard(0) view_trust stale anew");
+}
+
+TEST_F(Mirror, is_trusted_when_nodes_and_pods_are_there_and_synced_when_groups_are_too) {
+  begin();
+  said();
+  end_list(nodes);
+  EXPECT_TRUE(said().empty());
+  end_list(pods);
+  EXPECT_EQ(said().front(), "shard(0) view_trust fresh");
+  end_list(groups);
+  EXPECT_EQ(said(), (story{"queue facts_synced"}));
+}
+
+TEST_F(Mirror, a_stale_watch_is_told_to_all_shards_and_mended_by_a_list) {
+  synced();
+  log.close(streams.at(pods));
+  hear(protocol::stream_closed{streams.at(pods), "reset"});
+  EXPECT_EQ(said().front(), "shard(0) view_trust stale");
+  hear(protocol::timer_fired{{reflector::retry_timer, 2}});
+  find_streams();
+  EXPECT_EQ(said().front(), "shard(0) view_trust fresh");
+}
+
+TEST_F(Mirror, tells_a_node_only_when_its_facts_change) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  EXPECT_EQ(said(), (story{shard_of("r1") + " node_seen N1"}));
+  node({.name = "n1", .uid = "N1", .rack = "r1"});
+  EXPECT_TRUE(said().empty()) << "a heartbeat";
+  node({.name = "n1", .uid = "N1", .rack = "r1", .cpu = 2});
+  EXPECT_EQ(said(), (story{shard_of("r1") + " node_seen N1"}));
+}
+
+TEST_F(Mirror, the_facts_of_a_node_are_complete) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  const auto facts = log.all<protocol::node_seen>().at(0).facts;
+  EXPECT_EQ(facts->name.value, "n1");
+  EXPECT_EQ(facts->host_name, "n1");
+  EXPECT_EQ(facts->domains, (std::vector<std::string>{"", "r1"}));
+  EXPECT_EQ(facts->allocatable.cpu_milli, 4000);
+  EXPECT_NE(facts->facts_hash, 0u);
+}
+
+TEST_F(Mirror, pods_wait_for_their_node) {
+  synced();
+  pod({.name = "p", .node = "n1", .scheduler = "other"}, "ADDED");
+  EXPECT_TRUE(said().empty());
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  EXPECT_EQ(said(), (story{shard_of("r1") + " node_seen N1",
+                           shard_of("r1") + " pod_arrived uid-p on N1 takes 1000m"}));
+}
+
+TEST_F(Mirror, a_node_made_anew_under_the_same_name_gets_its_pods_again) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  pod({.name = "p", .node = "n1", .scheduler = "other"}, "ADDED");
+  said();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "DELETED");
+  EXPECT_EQ(said(), (story{shard_of("r1") + " node_gone N1"}));
+  node({.name = "n1", .uid = "N2", .rack = "r1"}, "ADDED");
+  EXPECT_EQ(said(), (story{shard_of("r1") + " node_seen N2",
+                           shard_of("r1") + " pod_arrived uid-p on N2 takes 1000m"}));
+}
+
+TEST_F(Mirror, a_node_whose_delete_was_missed_is_gone_before_it_is_seen) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  said();
+  node({.name = "n1", .uid = "N2", .rack = "r1"}, "ADDED");
+  EXPECT_EQ(said(), (story{shard_of("r1") + " node_gone N1", shard_of("r1") + " node_seen N2"}));
+}
+
+TEST_F(Mirror, a_node_that_moves_to_another_rack_takes_its_pods_to_the_other_shard) {
+  synced();
+  const std::string to = shard_of("r1") == shard_of("r2") ? "r3" : "r2";
+  ASSERT_NE(shard_of("r1"), shard_of(to));
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  pod({.name = "p", .node = "n1", .scheduler = "other"}, "ADDED");
+  said();
+  node({.name = "n1", .uid = "N1", .rack = to});
+  EXPECT_EQ(said(), (story{shard_of("r1") + " node_gone N1", shard_of(to) + " node_seen N1",
+                           shard_of(to) + " pod_arrived uid-p on N1 takes 1000m"}));
+}
+
+TEST_F(Mirror, a_terminating_pod_takes_room_until_it_is_gone) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  pod({.name = "p", .node = "n1", .scheduler = "other"}, "ADDED");
+  said();
+  auto dying =
+      pod_json{.name = "p", .node = "n1", .version = ++version, .scheduler = "other"}.text();
+  dying.insert(dying.find("\"namespace\""), R"("deletionTimestamp":"2026-01-01T00:00:00Z",)");
+  line(pods, "MODIFIED", dying);
+  EXPECT_TRUE(said().empty());
+  pod({.name = "p", .node = "n1", .scheduler = "other"}, "DELETED");
+  EXPECT_EQ(said(), (story{shard_of("r1") + " pod_left uid-p from N1"}));
+  EXPECT_EQ(mirror->pods_kept(), 0u);
+}
+
+TEST_F(Mirror, a_terminal_pod_has_left_its_node) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  pod({.name = "p", .node = "n1"}, "ADDED");
+  EXPECT_EQ(said().back(), "queue pod_seen uid-p");
+  pod({.name = "p", .node = "n1", .phase = "Succeeded"});
+  EXPECT_EQ(said(), (story{shard_of("r1") + " pod_left uid-p from N1", "queue pod_seen uid-p"}));
+  EXPECT_EQ(mirror->pods_kept(), 1u) << "the queue knows it";
+  pod({.name = "p", .node = "n1", .phase = "Succeeded"}, "DELETED");
+  EXPECT_EQ(said(), (story{"queue pod_gone uid-p"}));
+}
+
+TEST_F(Mirror, a_resized_pod_arrives_again_with_what_it_takes_now) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  pod({.name = "p", .node = "n1", .scheduler = "other"}, "ADDED");
+  said();
+  pod({.name = "p", .node = "n1", .scheduler = "other", .cpu = 3});
+  EXPECT_EQ(said(), (story{shard_of("r1") + " pod_arrived uid-p on N1 takes 3000m"}));
+}
+
+TEST_F(Mirror, a_pod_that_gets_bound_reaches_its_shard_before_the_queue) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  pod({.name = "p", .node = ""}, "ADDED");
+  said();
+  pod({.name = "p", .node = "n1"});
+  EXPECT_EQ(said(), (story{shard_of("r1") + " pod_arrived uid-p on N1 takes 1000m",
+                           "queue pod_seen uid-p"}));
+}
+
+TEST_F(Mirror, the_queue_hears_of_our_pods_and_of_all_members_of_groups) {
+  synced();
+  pod({.name = "ours"}, "ADDED");
+  pod({.name = "theirs", .scheduler = "other"}, "ADDED");
+  pod({.name = "member", .scheduler = "other", .group = "g"}, "ADDED");
+  EXPECT_EQ(said(), (story{"queue pod_seen uid-ours", "queue pod_seen uid-member"}));
+}
+
+TEST_F(Mirror, pods_of_equal_demands_share_one_shape) {
+  synced();
+  pod({.name = "a"}, "ADDED");
+  pod({.name = "b"}, "ADDED");
+  const auto seen = log.all<protocol::pod_seen>();
+  EXPECT_EQ(seen.at(0).pod.kind, seen.at(1).pod.kind) << "the same object";
+  EXPECT_EQ(seen.at(0).pod.resource_version, "101");
+}
+
+TEST_F(Mirror, a_pod_made_anew_under_the_same_name_is_another_pod) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  pod({.name = "p", .node = "n1", .uid = "one"}, "ADDED");
+  said();
+  pod({.name = "p", .uid = "two"}, "ADDED");
+  EXPECT_EQ(said(), (story{shard_of("r1") + " pod_left one from N1", "queue pod_gone one",
+                           "queue pod_seen two"}));
+}
+
+TEST_F(Mirror, groups_come_and_go) {
+  synced();
+  line(groups, "ADDED", group_text("g", ++version, 3));
+  EXPECT_EQ(log.all<protocol::group_seen>().at(0).group.min_count, 3u);
+  EXPECT_EQ(said(), (story{"queue group_seen g-g"}));
+  line(groups, "DELETED", group_text("g", ++version));
+  EXPECT_EQ(said(), (story{"queue group_gone g-g ns/g"}));
+}
+
+TEST_F(Mirror, a_group_that_cannot_be_read_is_refused_visibly) {
+  synced();
+  line(groups, "ADDED",
+       fmt::format(R"({{"metadata":{{"namespace":"ns","name":"g","uid":"g-g",)"
+                   R"("resourceVersion":"{}"}},"spec":{{"schedulingPolicy":7}}}})",
+                   ++version));
+  EXPECT_EQ(said(), (story{"queue group_seen g-g refused"}));
+}
+
+TEST_F(Mirror, a_shard_that_began_anew_is_told_everything_again) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  pod({.name = "p", .node = "n1", .scheduler = "other"}, "ADDED");
+  said();
+  protocol::node_facts facts;
+  facts.domains = {"", "r1"};
+  const auto shard = protocol::shard_of(facts, shards);
+  hear(protocol::received{protocol::to_shard(shard), protocol::view_wanted{}});
+  const auto me = shard_of("r1");
+  EXPECT_EQ(said(), (story{me + " view_trust stale anew", me + " node_seen N1",
+                           me + " pod_arrived uid-p on N1 takes 1000m", me + " view_trust fresh"}));
+}
+
+TEST_F(Mirror, a_queue_that_began_anew_is_told_everything_again) {
+  synced();
+  pod({.name = "p"}, "ADDED");
+  line(groups, "ADDED", group_text("g", ++version));
+  said();
+  hear(protocol::received{protocol::to(role_kind::queue), protocol::view_wanted{}});
+  find_streams();
+  line(pods, "ADDED", pod_json{.name = "p", .version = 101}.text());
+  line(groups, "ADDED", group_text("g", 102));
+  end_list(pods);
+  end_list(groups);
+  EXPECT_EQ(log.all<protocol::pod_seen>().size(), 1u);
+  EXPECT_EQ(log.all<protocol::group_seen>().size(), 1u);
+  EXPECT_EQ(log.all<protocol::facts_synced>().size(), 1u);
+}
+
+TEST_F(Mirror, describes_itself) {
+  synced();
+  now += 3s;
+  hear(protocol::received{protocol::to(role_kind::admin), protocol::inspect{7, "mirror", ""}});
+  const auto answer = log.all<protocol::inspected>().at(0);
+  EXPECT_EQ(answer.id, 7u);
+  const auto json = boost::json::parse(answer.json);
+  EXPECT_TRUE(json.at("synced").as_bool());
+  EXPECT_TRUE(json.at("fresh").as_bool());
+  const auto& pods_view = json.at("resources").at(1);
+  EXPECT_EQ(pods_view.at("resourceVersion"), "100");
+  EXPECT_EQ(pods_view.at("quietMs"), 3000);
+  EXPECT_EQ(pods_view.at("objects"), 0);
+}
+
+} // namespace
+} // namespace tutti::bridge
