@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "api/timestamp.hpp"
 #include "base/ensure.hpp"
 
 namespace tutti::sim::api_server {
@@ -120,9 +121,9 @@ void kubelet::begin(base::time_point now) {
     // What is left of its time, counted from what the object says about its beginning or end.
     draft parsed{pod->body};
     auto t = it->second;
-    auto from = parse_rfc3339(t.doing == what::die
-                                  ? text_at(parsed.doc(), {"metadata", "deletionTimestamp"})
-                                  : text_at(parsed.doc(), {"status", "startTime"}));
+    auto from = api::parse_timestamp(t.doing == what::die
+                                         ? text_at(parsed.doc(), {"metadata", "deletionTimestamp"})
+                                         : text_at(parsed.doc(), {"status", "startTime"}));
     if (!from)
       continue;
     auto passed = std::chrono::milliseconds{wall.unix_ms - from->unix_ms};
@@ -250,7 +251,7 @@ void kubelet::start(const object_ptr& pod, base::time_point) {
   draft parsed{pod->body};
   auto& doc = parsed.doc();
   auto& status = child(doc, "status");
-  auto now = rfc3339(clock_.wall_now());
+  auto now = api::timestamp_text(clock_.wall_now());
   status["phase"] = "Running";
   status["startTime"] = now;
   auto& list = conditions_of(status);
@@ -266,7 +267,7 @@ void kubelet::finish(const object_ptr& pod) {
   draft parsed{pod->body};
   auto& doc = parsed.doc();
   auto& status = child(doc, "status");
-  auto now = rfc3339(clock_.wall_now());
+  auto now = api::timestamp_text(clock_.wall_now());
   status["phase"] = "Succeeded";
   auto& list = conditions_of(status);
   for (auto type : {"Ready", "ContainersReady"})

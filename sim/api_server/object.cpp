@@ -3,7 +3,6 @@
 
 #include <array>
 #include <charconv>
-#include <chrono>
 
 #include <fmt/format.h>
 
@@ -158,37 +157,6 @@ json::object& child(json::object& doc, std::string_view key) {
   if (!v.is_object())
     v = json::object(doc.storage());
   return v.get_object();
-}
-
-std::string rfc3339(base::wall_time t) {
-  using namespace std::chrono;
-  sys_time<milliseconds> when{milliseconds{t.unix_ms}};
-  auto day = floor<days>(when);
-  year_month_day date{day};
-  hh_mm_ss time{floor<seconds>(when - day)};
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     time.hours().count(), time.minutes().count(), time.seconds().count());
-}
-
-std::optional<base::wall_time> parse_rfc3339(std::string_view text) {
-  using namespace std::chrono;
-  constexpr std::string_view shape = "0000-00-00T00:00:00";
-  if (text.size() <= shape.size() || text.back() != 'Z')
-    return std::nullopt;
-  auto number = [&](std::size_t at, std::size_t size) {
-    int out = -1;
-    auto part = text.substr(at, size);
-    auto [end, ec] = std::from_chars(part.data(), part.data() + part.size(), out);
-    return ec == std::errc{} && end == part.data() + part.size() ? out : -1;
-  };
-  auto y = number(0, 4), mo = number(5, 2), d = number(8, 2);
-  auto h = number(11, 2), mi = number(14, 2), s = number(17, 2);
-  year_month_day date{year{y}, month{static_cast<unsigned>(mo)}, day{static_cast<unsigned>(d)}};
-  if (y < 0 || !date.ok() || h < 0 || mi < 0 || s < 0)
-    return std::nullopt;
-  auto when = sys_days{date} + hours{h} + minutes{mi} + seconds{s};
-  return base::wall_time{duration_cast<milliseconds>(when.time_since_epoch()).count()};
 }
 
 } // namespace tutti::sim::api_server

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,7 +12,6 @@
 
 #include <boost/json.hpp>
 
-#include "base/time.hpp"
 #include "sim/api_server/catalog.hpp"
 
 namespace tutti::sim::api_server {
@@ -79,9 +77,5 @@ const json::value* look(const json::object& doc, std::initializer_list<std::stri
 std::string_view text_at(const json::object& doc, std::initializer_list<std::string_view> path);
 /// The object under `key`, made if absent or null.
 json::object& child(json::object& doc, std::string_view key);
-
-/// "2026-11-29T15:09:08Z", and back (fractions are cut off); nothing if it is none.
-std::string rfc3339(base::wall_time t);
-std::optional<base::wall_time> parse_rfc3339(std::string_view text);
 
 } // namespace tutti::sim::api_server

@@ -69,6 +69,17 @@ refusal invalid(std::string_view kind, const subject& what, std::vector<cause> c
   return r;
 }
 
+refusal refused_by_rules(api::refusal why, std::string_view kind, const subject& what) {
+  refusal r;
+  static_cast<api::refusal&>(r) = std::move(why);
+  if (r.code == 400)
+    return r; // not understood: about nothing in particular
+  r.name = what.name;
+  r.group = what.group;
+  r.kind = r.code == 422 ? kind : what.plural;
+  return r;
+}
+
 refusal bad_request(std::string message) {
   refusal r;
   r.code = 400;

@@ -7,26 +7,17 @@
 #include <variant>
 #include <vector>
 
+#include "api/refusal.hpp"
+
 namespace tutti::sim::api_server {
 
-/// One entry of `details.causes`.
-struct cause {
-  std::string reason;
-  std::string message;
-  std::string field;
+using api::cause;
 
-  friend bool operator==(const cause&, const cause&) = default;
-};
-
-/// A refused request. `reason` is Kubernetes' word for it, empty where the server gives none.
-struct refusal {
-  int code = 500;
-  std::string reason;
-  std::string message;
+/// A refused request, with what it is about.
+struct refusal : api::refusal {
   std::string name;  ///< details.name
   std::string group; ///< details.group
   std::string kind;  ///< details.kind: the plural, except in 422
-  std::vector<cause> causes;
   int retry_after_s = 0;
   std::string continue_token; ///< of an expired list: where to go on, inconsistently
 
@@ -53,6 +44,8 @@ refusal not_found(const subject& what);
 refusal already_exists(const subject& what);
 /// 409 with `why` behind "Operation cannot be fulfilled on …: ".
 refusal conflict(const subject& what, std::string_view why);
+/// What the rules of the API say, about this object.
+refusal refused_by_rules(api::refusal why, std::string_view kind, const subject& what);
 /// 409 of an update that was made from an older version.
 refusal stale(const subject& what);
 refusal forbidden(const subject& what, std::string_view why);

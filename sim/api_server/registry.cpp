@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api/timestamp.hpp"
 #include "base/ensure.hpp"
 #include "base/hash.hpp"
 
@@ -126,7 +127,7 @@ void registry::stamp(const endpoint& what, json::object& doc) {
                    "generation", "selfLink"})
     meta.stable_erase(key);
   meta["uid"] = make_uid();
-  meta["creationTimestamp"] = rfc3339(clock_.wall_now());
+  meta["creationTimestamp"] = api::timestamp_text(clock_.wall_now());
   if (has_generation(kind) || kind == kind_id::priority_classes)
     meta["generation"] = 1;
   if (what.what->has_status)

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "api/timestamp.hpp"
 #include "base/ensure.hpp"
 #include "sim/api_server/registry.hpp"
 
@@ -106,7 +107,7 @@ outcome<written> registry::bind(std::string_view key, const json::object& bindin
   child(doc, "spec")["nodeName"] = node;
   auto& status = child(doc, "status");
   status.stable_erase("nominatedNodeName");
-  set_scheduled(status, rfc3339(clock_.wall_now()));
+  set_scheduled(status, api::timestamp_text(clock_.wall_now()));
   written out{make_object(kind_id::pods, doc, store_.next()), false, {}};
   if (!how.is_dry_run)
     store_.put(kind_id::pods, out.now);
@@ -217,7 +218,7 @@ outcome<written> registry::mark_deleted(const endpoint& what, const object_ptr& 
   auto& meta = child(doc, "metadata");
   auto now = clock_.wall_now();
   auto& since = meta["deletionTimestamp"];
-  since = rfc3339({now.unix_ms + grace_s * 1000});
+  since = api::timestamp_text({now.unix_ms + grace_s * 1000});
   meta["deletionGracePeriodSeconds"] = grace_s;
   if (auto* generation = meta.if_contains("generation"); generation && !old->is_deleting)
     *generation = generation->to_number<std::int64_t>() + 1;

@@ -1,93 +1,132 @@
-// Defaults, admission and validation on the server's side of the API.
+// The server's side of the rules in `api`: it knows the other objects, and what to do with fields
+// that do not exist.
 #include "sim/api_server/rules.hpp"
 
+#include <algorithm>
+#include <charconv>
+
 #include <fmt/format.h>
+
+#include "api/admission.hpp"
+#include "api/decode.hpp"
+#include "api/schema.hpp"
+#include "api/validate.hpp"
 
 namespace tutti::sim::api_server {
 
 namespace {
 
-void fill(json::object& into, std::string_view key, json::value v) {
-  if (!into.contains(key))
-    into[key] = std::move(v);
+subject about(const endpoint& what, const json::object& doc) {
+  return {what.group, what.what->plural, text_at(doc, {"metadata", "name"})};
 }
 
-bool is_group(kind_id kind) {
-  return kind == kind_id::pod_groups || kind == kind_id::composite_pod_groups;
+/// Removes the field at a path like "spec.containers[0].colour".
+void drop_field(json::object& doc, std::string_view path) {
+  auto* here = &doc;
+  for (;;) {
+    auto end = path.find_first_of(".[");
+    auto name = path.substr(0, end);
+    if (end == std::string_view::npos) {
+      here->stable_erase(name);
+      return;
+    }
+    auto* next = here->if_contains(name);
+    path.remove_prefix(end);
+    while (next && path.starts_with("[")) {
+      std::size_t i = 0;
+      auto close = path.find(']');
+      auto* list = next->if_array();
+      if (close == std::string_view::npos || !list
+          || std::from_chars(path.data() + 1, path.data() + close, i).ec != std::errc{}
+          || i >= list->size())
+        return;
+      next = &(*list)[i];
+      path.remove_prefix(close + 1);
+    }
+    here = next ? next->if_object() : nullptr;
+    if (!here || !path.starts_with("."))
+      return;
+    path.remove_prefix(1);
+  }
+}
+
+std::optional<api::priority_class> class_of(const object& x) {
+  draft parsed{x.body};
+  auto read = api::decode_priority_class(parsed.doc());
+  return read ? std::optional{std::move(read.value())} : std::nullopt;
 }
 
 } // namespace
 
-std::optional<refusal> rules::check_fields(const endpoint&, json::object&, std::string_view,
-                                           std::string&) const {
+std::optional<refusal> rules::check_fields(const endpoint& what, json::object& doc,
+                                           std::string_view field_validation,
+                                           std::string& warning) const {
+  auto is_strict = field_validation == "Strict";
+  if (auto refused = api::refuse_decode(options_.kubernetes, doc, is_strict))
+    return refused_by_rules(std::move(*refused), what.what->kind, about(what, doc));
+  if (is_strict)
+    return std::nullopt;
+  for (const auto& wrong : api::check_fields(options_.kubernetes, doc)) {
+    if (wrong.why != api::field_error::problem::unknown_field)
+      continue;
+    drop_field(doc, wrong.path);
+    if (field_validation != "Ignore")
+      warning += (warning.empty() ? "" : ", ") + fmt::format("unknown field \"{}\"", wrong.path);
+  }
   return std::nullopt;
 }
 
 std::optional<refusal> rules::admit(const endpoint& what, json::object& doc) const {
-  auto kind = what.what->id;
-  subject who{what.group, what.what->plural, text_at(doc, {"metadata", "name"})};
-  if (who.name.empty())
-    return invalid(what.what->kind, who,
-                   {{"FieldValueRequired", "Required value: name or generateName is required",
-                     "metadata.name"}});
-  if (kind == kind_id::pods) {
-    auto& spec = child(doc, "spec");
-    fill(spec, "schedulerName", json::value(options_.default_scheduler));
-    fill(spec, "restartPolicy", "Always");
-    fill(spec, "terminationGracePeriodSeconds", 30);
-  }
-  if (kind == kind_id::pods || is_group(kind))
-    if (auto refused = admit_priority(what, doc))
-      return refused;
-  if (kind == kind_id::pod_groups) {
-    auto& list = child(doc, "metadata")["finalizers"];
-    if (!list.is_array())
-      list = json::array(doc.storage());
-    json::value mark("scheduling.k8s.io/podgroup-protection");
-    bool has = false;
-    for (const auto& x : list.get_array())
-      has = has || x == mark;
-    if (!has)
-      list.get_array().push_back(mark);
-  }
-  return std::nullopt;
-}
-
-std::optional<refusal> rules::admit_priority(const endpoint& what, json::object& doc) const {
-  auto& spec = child(doc, "spec");
-  subject who{what.group, what.what->plural, text_at(doc, {"metadata", "name"})};
-  auto name = text_at(doc, {"spec", "priorityClassName"});
-  if (name.empty()) {
-    fill(spec, "priority", 0);
-    fill(spec, "preemptionPolicy", "PreemptLowerPriority");
+  api::cluster_lookup cluster;
+  cluster.class_named = [&](std::string_view name) {
+    auto found = store_.find(kind_id::priority_classes, name);
+    return found ? class_of(*found) : std::nullopt;
+  };
+  cluster.default_class = [&] {
+    std::optional<api::priority_class> lowest;
+    for (const auto& [name, x] : store_.all(kind_id::priority_classes)) {
+      if (x->body.find(R"("globalDefault":true)") == std::string::npos)
+        continue;
+      auto one = class_of(*x);
+      if (one && one->is_global_default && (!lowest || one->value < lowest->value))
+        lowest = std::move(one);
+    }
+    return lowest;
+  };
+  std::unique_ptr<draft> workload;
+  cluster.workload = [&](std::string_view ns, std::string_view name) -> const json::object* {
+    auto found = store_.find(kind_id::workloads, key_of(ns, name));
+    if (!found)
+      return nullptr;
+    workload = std::make_unique<draft>(found->body);
+    return &workload->doc();
+  };
+  auto refused = api::admit_new(doc, {options_.kubernetes, options_.default_scheduler}, cluster);
+  if (!refused)
     return std::nullopt;
-  }
-  auto found = store_.find(kind_id::priority_classes, name);
-  if (!found)
-    return forbidden(who, fmt::format("no PriorityClass with name {} was found", name));
-  draft parsed{found->body};
-  auto* value = parsed.doc().if_contains("value");
-  if (value)
-    fill(spec, "priority", json::value(*value, doc.storage()));
-  fill(spec, "preemptionPolicy",
-       json::value(text_at(parsed.doc(), {"preemptionPolicy"}) == "Never"
-                       ? "Never"
-                       : "PreemptLowerPriority"));
-  return std::nullopt;
+  return refused_by_rules(std::move(*refused), what.what->kind, about(what, doc));
 }
 
-std::optional<refusal> rules::admit_update(const endpoint& what, const json::object& before,
+std::optional<refusal> rules::admit_update(const endpoint& what, json::object& before,
                                            json::object& now, bool is_status) const {
-  if (what.what->id == kind_id::pods && is_status
-      && !text_at(before, {"spec", "nodeName"}).empty()) {
-    auto nominated = text_at(now, {"status", "nominatedNodeName"});
-    if (!nominated.empty() && nominated != text_at(before, {"status", "nominatedNodeName"}))
-      return invalid("Pod", {"", "pods", text_at(now, {"metadata", "name"})},
-                     {{"FieldValueForbidden",
-                       "Forbidden: may not be set on pods that are already bound to a node",
-                       "status.nominatedNodeName"}});
-  }
-  return std::nullopt;
+  auto name = [&](json::object& doc) {
+    doc["apiVersion"] = what.api_version;
+    doc["kind"] = what.what->kind;
+  };
+  auto unname = [](json::object& doc) {
+    doc.stable_erase("apiVersion");
+    doc.stable_erase("kind");
+  };
+  name(before);
+  name(now);
+  auto refused =
+      api::admit_update(before, now, is_status ? api::object_part::status : api::object_part::main,
+                        {options_.kubernetes, options_.default_scheduler});
+  unname(before);
+  unname(now);
+  if (!refused)
+    return std::nullopt;
+  return refused_by_rules(std::move(*refused), what.what->kind, about(what, now));
 }
 
 } // namespace tutti::sim::api_server

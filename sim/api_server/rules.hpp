@@ -2,7 +2,6 @@
 // which fields a client may not touch.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -30,12 +29,11 @@ public:
   std::optional<refusal> admit(const endpoint& what, json::object& doc) const;
   /// Defaults, then validation of `now` as the successor of `before`. Of status writes only the
   /// status differs.
-  std::optional<refusal> admit_update(const endpoint& what, const json::object& before,
-                                      json::object& now, bool is_status) const;
+  /// `before` gets and loses its kind and apiVersion meanwhile.
+  std::optional<refusal> admit_update(const endpoint& what, json::object& before, json::object& now,
+                                      bool is_status) const;
 
 private:
-  std::optional<refusal> admit_priority(const endpoint& what, json::object& doc) const;
-
   options options_;
   const store& store_;
 };

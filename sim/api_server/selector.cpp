@@ -2,11 +2,11 @@
 #include "sim/api_server/selector.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 #include <span>
 
 #include <fmt/format.h>
+
+#include "api/selector.hpp"
 
 namespace tutti::sim::api_server {
 
@@ -35,14 +35,6 @@ std::vector<std::string_view> cut(std::string_view text) {
       --depth;
     }
   }
-  return out;
-}
-
-std::optional<std::int64_t> integer(std::string_view s) {
-  std::int64_t out = 0;
-  auto [end, ec] = std::from_chars(s.data(), s.data() + s.size(), out);
-  if (s.empty() || ec != std::errc{} || end != s.data() + s.size())
-    return std::nullopt;
   return out;
 }
 
@@ -98,8 +90,10 @@ outcome<selector> selector::parse(const kind_info& kind, std::string_view labels
                                   std::string_view fields) {
   selector out;
   out.kind_ = kind.id;
-  if (!parse_labels(labels, out.labels_))
-    return bad_request(fmt::format("unable to parse requirement: {}", labels));
+  auto required = api::parse_label_selector(labels);
+  if (!required)
+    return bad_request(fmt::format("unable to parse requirement: {}", required.error().message()));
+  out.labels_ = std::move(required.value().requirements);
   if (trim(fields).empty())
     return out;
   for (auto one : cut(fields)) {
@@ -124,73 +118,6 @@ outcome<selector> selector::parse(const kind_info& kind, std::string_view labels
     out.fields_.push_back(std::move(term));
   }
   return out;
-}
-
-bool selector::parse_labels(std::string_view text, std::vector<label_term>& out) {
-  if (trim(text).empty())
-    return true;
-  for (auto one : cut(text)) {
-    label_term term;
-    if (auto open = one.find('('); open != std::string_view::npos) {
-      auto head = trim(one.substr(0, open));
-      auto space = head.rfind(' ');
-      if (space == std::string_view::npos || one.back() != ')')
-        return false;
-      auto word = head.substr(space + 1);
-      if (word != "in" && word != "notin")
-        return false;
-      term.key = trim(head.substr(0, space));
-      term.how = word == "in" ? operation::in : operation::not_in;
-      for (auto value : cut(one.substr(open + 1, one.size() - open - 2)))
-        term.values.emplace_back(value);
-    } else if (auto at = one.find_first_of("=!<>"); at == std::string_view::npos) {
-      term.key = one;
-      term.how = operation::exists;
-    } else if (at == 0 && one[0] == '!') {
-      term.key = trim(one.substr(1));
-      term.how = operation::does_not_exist;
-    } else {
-      term.key = trim(one.substr(0, at));
-      auto sign = one[at];
-      term.how = sign == '='   ? operation::in
-                 : sign == '!' ? operation::not_in
-                 : sign == '>' ? operation::gt
-                               : operation::lt;
-      auto rest = one.substr(at + 1);
-      if (sign == '!' && !rest.starts_with("="))
-        return false;
-      if (rest.starts_with("="))
-        rest.remove_prefix(1);
-      term.values.emplace_back(trim(rest));
-    }
-    if (term.key.empty())
-      return false;
-    out.push_back(std::move(term));
-  }
-  return true;
-}
-
-bool selector::holds(const label_term& term, const object& x) {
-  auto it = std::ranges::find_if(x.labels, [&](const auto& l) { return l.first == term.key; });
-  auto has = it != x.labels.end();
-  auto listed = has && std::ranges::find(term.values, it->second) != term.values.end();
-  switch (term.how) {
-  case operation::in:
-    return listed;
-  case operation::not_in:
-    return !listed;
-  case operation::exists:
-    return has;
-  case operation::does_not_exist:
-    return !has;
-  case operation::gt:
-  case operation::lt: {
-    auto a = has ? integer(it->second) : std::nullopt;
-    auto b = integer(term.values.front());
-    return a && b && (term.how == operation::gt ? *a > *b : *a < *b);
-  }
-  }
-  return false;
 }
 
 bool selector::holds(const field_term& term, const object& x) const {
@@ -228,7 +155,14 @@ bool selector::holds(const field_term& term, const object& x) const {
 }
 
 bool selector::matches(const object& x) const {
-  return std::ranges::all_of(labels_, [&](const auto& t) { return holds(t, x); })
+  auto has_label = [&](const api::label_requirement& wanted) {
+    auto it = std::ranges::find_if(x.labels, [&](const auto& l) { return l.first == wanted.key; });
+    if (it == x.labels.end())
+      return api::holds(wanted, nullptr);
+    std::string_view value = it->second;
+    return api::holds(wanted, &value);
+  };
+  return std::ranges::all_of(labels_, has_label)
          && std::ranges::all_of(fields_, [&](const auto& t) { return holds(t, x); });
 }
 

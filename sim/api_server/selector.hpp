@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/terms.hpp"
 #include "sim/api_server/object.hpp"
 #include "sim/api_server/refusal.hpp"
 
@@ -21,24 +22,16 @@ public:
   bool matches_all() const { return labels_.empty() && fields_.empty(); }
 
 private:
-  enum class operation : std::uint8_t { in, not_in, exists, does_not_exist, gt, lt };
-  struct label_term {
-    std::string key;
-    operation how = operation::in;
-    std::vector<std::string> values;
-  };
   struct field_term {
     std::string path;
     std::string value;
     bool is_equal = true;
   };
 
-  static bool parse_labels(std::string_view text, std::vector<label_term>& out);
-  static bool holds(const label_term& term, const object& x);
   bool holds(const field_term& term, const object& x) const;
 
   kind_id kind_ = kind_id::pods;
-  std::vector<label_term> labels_;
+  std::vector<api::label_requirement> labels_;
   std::vector<field_term> fields_;
 };
 

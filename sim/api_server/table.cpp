@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "api/timestamp.hpp"
+
 namespace tutti::sim::api_server {
 
 namespace {
@@ -114,7 +116,7 @@ std::string short_duration(std::int64_t ms) {
 }
 
 std::string age_of(std::string_view timestamp, base::wall_time now) {
-  auto t = parse_rfc3339(timestamp);
+  auto t = api::parse_timestamp(timestamp);
   return t ? short_duration(now.unix_ms - t->unix_ms) : "<unknown>";
 }
 
