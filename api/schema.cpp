@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "api/openapi.hpp"
+#include "api/quantity.hpp"
 #include "base/ensure.hpp"
 
 namespace tutti::api {
@@ -24,6 +25,7 @@ constexpr std::string_view ref_prefix = "#/components/schemas/";
 /// More names than this are not read by anyone: only the nearest ones are listed.
 constexpr std::size_t names_listed_max = 16;
 constexpr std::size_t nearest_listed = 6;
+constexpr std::string_view amount_words = "an amount such as 2, \"500m\" or \"1Gi\"";
 
 std::string_view text_of(const json::object& object, std::string_view key) {
   auto* found = object.if_contains(key);
@@ -237,19 +239,18 @@ private:
 
   void check_either(const json::value& value, const json::array& choices, const target& as,
                     const target& owner, const place& at) {
-    auto takes = [&](std::string_view type) {
-      return std::any_of(choices.begin(), choices.end(), [&](auto& choice) {
-        return text_of(choice.get_object(), "type") == type;
-      });
-    };
+    bool is_amount = as.name.ends_with(".Quantity");
+    bool takes_fractions = std::any_of(choices.begin(), choices.end(), [](auto& choice) {
+      return text_of(choice.get_object(), "type") == "number";
+    });
     bool is_whole = value.is_int64() || value.is_uint64();
-    if (value.is_string() || (value.is_number() && takes("number"))
-        || (is_whole && takes("integer")))
-      return;
-    report_type(value,
-                takes("number") ? "an amount such as 2, \"500m\" or \"1Gi\""
-                                : "an integer or a string",
-                last_words(as.name, 2), owner, at);
+    if (!value.is_string() && !is_whole && !(takes_fractions && value.is_double()))
+      return report_type(value, is_amount ? amount_words : "an integer or a string",
+                         last_words(as.name, 2), owner, at);
+    if (auto read = is_amount ? quantity_of(value) : quantity{}; !read)
+      errors_.push_back({field_error::problem::wrong_type, path_of(at),
+                         fmt::format("{} is no amount", json::serialize(value)),
+                         std::string{amount_words}, read.error().message()});
   }
 
   void check_object(const json::value& value, const target& as, const target& owner,

@@ -180,7 +180,8 @@ TEST_F(Manifest, reads_every_dialect_when_no_release_is_named) {
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: old}, spec: {workloadRef: {name: w, podGroup: g}}}
 ---
-{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: b}, spec: {disruptionMode: Pod}}
+{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: b},
+ spec: {disruptionMode: Pod}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: new}, spec: {schedulingGroup: {podGroupName: b}}}
 )");

@@ -52,7 +52,8 @@ TEST(Schema, the_pod_link_belongs_to_its_release) {
 TEST(Schema, speaks_with_the_words_of_a_server) {
   auto errors =
       check(release::v1_37, R"({"apiVersion":"scheduling.k8s.io/v1beta1","kind":"PodGroup",
-    "spec":{"schedulingPolicy":{"gang":{"minCount":"3"},"elastic":{}},"disruptionMode":"PodGroup"}})");
+    "spec":{"schedulingPolicy":{"gang":{"minCount":"3"},"elastic":{}},
+    "disruptionMode":"PodGroup"}})");
   ASSERT_EQ(errors.size(), 3u);
   EXPECT_EQ(errors[0].server_text,
             "json: cannot unmarshal string into Go struct field "
@@ -69,6 +70,26 @@ TEST(Schema, leaves_values_alone_that_a_server_takes) {
     "containers":[{"name":"c","resources":{"requests":{"cpu":1,"memory":"1Gi","x/y":0.5}},
     "livenessProbe":{"httpGet":{"port":"http"}},"readinessProbe":{"tcpSocket":{"port":80}}}]}})")
                   .empty());
+}
+
+TEST(Schema, an_amount_that_is_none_cannot_be_read) {
+  auto errors = check(release::v1_37, R"({"apiVersion":"v1","kind":"Pod","spec":{"containers":[
+    {"name":"c","resources":{"requests":{"cpu":"two"}}}]}})");
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].path, "spec.containers[0].resources.requests[cpu]");
+  EXPECT_EQ(errors[0].what, "\"two\" is no amount");
+  EXPECT_EQ(errors[0].why, field_error::problem::wrong_type);
+  EXPECT_TRUE(errors[0].server_text.starts_with("quantities must match the regular expression"));
+}
+
+TEST(Schema, drops_what_a_server_would_drop) {
+  auto pod = boost::json::parse(R"({"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"a":"b"}},
+    "extra":1,"spec":{"containers":[{"name":"c","imgae":"x"}]}})")
+                 .get_object();
+  drop_unknown_fields(release::v1_37, pod);
+  EXPECT_EQ(boost::json::value(pod),
+            boost::json::parse(R"({"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"a":"b"}},
+    "spec":{"containers":[{"name":"c"}]}})"));
 }
 
 TEST(Schema, finds_the_name_that_was_meant) {

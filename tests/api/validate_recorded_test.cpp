@@ -340,8 +340,8 @@ private:
   void make_what_was_there(const std::string& name, const target& t) {
     if (name.find("template missing") != name.npos)
       put("workloads",
-          R"({"apiVersion":"scheduling.k8s.io/v1alpha2","kind":"Workload","spec":{"podGroupTemplates":
-          [{"name":"t","schedulingPolicy":{"gang":{"minCount":3}}}]}})",
+          R"({"apiVersion":"scheduling.k8s.io/v1alpha2","kind":"Workload","spec":{
+          "podGroupTemplates":[{"name":"t","schedulingPolicy":{"gang":{"minCount":3}}}]}})",
           "w");
     if (t.method != "PATCH" || stored_.contains(t.key))
       return;
