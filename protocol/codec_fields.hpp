@@ -13,6 +13,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,9 +23,11 @@
 
 #include <capnp/message.h>
 #include <capnp/serialize.h>
+#include <kj/debug.h>
 #include <kj/exception.h>
 
 #include "base/ids.hpp"
+#include "base/kinds.hpp"
 #include "base/result.hpp"
 #include "base/symbol.hpp"
 
@@ -69,10 +72,36 @@ struct field_access {
 template <class Set, class Init, class Get, class Has>
 field_access(Set, Init, Get, Has) -> field_access<Set, Init, Get, Has>;
 
+/// Values that many fields of one message name, carried once each: equal ones have one place.
+template <class T>
+class table {
+public:
+  /// Place of `x` plus one; 0 for null.
+  std::uint32_t place_of(const std::shared_ptr<const T>& x) {
+    if (!x)
+      return 0;
+    for (auto [pos, end] = by_id_.equal_range(x->id.value); pos != end; ++pos)
+      if (all_[pos->second - 1] == x || *all_[pos->second - 1] == *x)
+        return pos->second;
+    all_.push_back(x);
+    const auto place = static_cast<std::uint32_t>(all_.size());
+    by_id_.emplace(x->id.value, place);
+    return place;
+  }
+  const std::vector<std::shared_ptr<const T>>& all() const { return all_; }
+
+private:
+  std::multimap<std::uint64_t, std::uint32_t> by_id_;
+  std::vector<std::shared_ptr<const T>> all_;
+};
+
 /// Writes fields into builders.
 class writer {
 public:
   static constexpr bool writes = true;
+
+  table<base::shape> shapes;
+  table<base::node_class> classes;
 
   template <class B, class T, class A>
   void field(B b, const T& x, const A& at) {
@@ -88,6 +117,10 @@ public:
       at.set(b, static_cast<decltype(at.get(b))>(static_cast<std::uint16_t>(x)));
     } else if constexpr (number<T>) {
       at.set(b, x);
+    } else if constexpr (std::same_as<T, base::shape_ptr>) {
+      at.set(b, shapes.place_of(x));
+    } else if constexpr (std::same_as<T, base::node_class_ptr>) {
+      at.set(b, classes.place_of(x));
     } else if constexpr (is_shared<T>) {
       if (x)
         describe(*this, at.init(b), *x);
@@ -130,6 +163,9 @@ public:
   /// Set when a value stands there that only a later version can have written.
   bool met_newer = false;
 
+  std::vector<base::shape_ptr> shapes;       ///< of the message, by place
+  std::vector<base::node_class_ptr> classes; ///< likewise
+
   template <class R, class T, class A>
   void field(R r, T& x, const A& at) {
     if constexpr (std::same_as<T, std::string>) {
@@ -142,6 +178,10 @@ public:
       x = known<T>(static_cast<std::uint16_t>(at.get(r)));
     } else if constexpr (number<T>) {
       x = at.get(r);
+    } else if constexpr (std::same_as<T, base::shape_ptr>) {
+      x = at_place(shapes, at.get(r));
+    } else if constexpr (std::same_as<T, base::node_class_ptr>) {
+      x = at_place(classes, at.get(r));
     } else if constexpr (is_shared<T>) {
       if (at.has(r)) {
         auto made = std::make_shared<std::remove_const_t<typename T::element_type>>();
@@ -157,6 +197,12 @@ public:
 
 private:
   static std::string_view text_of(capnp::Text::Reader x) { return {x.begin(), x.size()}; }
+
+  template <class T>
+  static T at_place(const std::vector<T>& all, std::uint32_t place) {
+    KJ_REQUIRE(place <= all.size(), "names what the tables do not hold", place, all.size());
+    return place == 0 ? nullptr : all[place - 1];
+  }
 
   template <class E>
   E known(std::uint16_t value) {

@@ -160,7 +160,7 @@ struct Reservation @0xbd42a26f7c65434c {
   asked @2 :Slice;
 }
 
-struct Release @0xb5fbae7f85acb1f0 {
+struct ReleaseRecord @0xb5fbae7f85acb1f0 {
   attempt @0 :AttemptId;
   pods @1 :List(Text); # empty = all of the attempt
 }
@@ -180,7 +180,7 @@ struct Record @0xdef7df27dbc7313a {
   union {
     prepared @0 :Reservation;
     committed @1 :Reservation;
-    released @2 :Release;
+    released @2 :ReleaseRecord;
     epochSeen @3 :EpochSeen;
     life @4 :Life;
   }

@@ -1,0 +1,679 @@
+# What roles say to each other when the two ends are different processes: one Envelope per message.
+#
+# On the wire and in the simulator an envelope is one Cap'n Proto message (flat, unpacked); whatever
+# carries it knows its length. The receiver reads the envelope with a traversal limit made from that
+# length. Rules for changes, so that two versions can talk during a rolling upgrade:
+#
+#   * A field is only ever added, at the end, with a meaning for its default; unknown fields are
+#     ignored. Numbers are never reused. Every file and struct has a fixed id.
+#   * A new message is a new member of `Message`. A receiver that does not know it refuses it
+#     ("newer format"), and so it does with an unknown enumerant. It does not drop the connection.
+#   * Enumerants stand in the order of their C++ twins (protocol/*.hpp); new ones go to the end.
+#
+# What the messages mean is said once, in protocol/messages.hpp; fields have the same names here.
+#
+# Shapes and classes are few and their blobs are long, so an envelope carries each once, in a table,
+# and a field that names one holds its place in the table plus one; 0 = none.
+@0xa8f384bf578d24e4;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("tutti::protocol::wire");
+
+using import "records.capnp".AttemptId;
+using import "records.capnp".Decision;
+using import "records.capnp".Footprint;
+using import "records.capnp".GangGroup;
+using import "records.capnp".BeforeBindWrite;
+using import "records.capnp".HostPort;
+using import "records.capnp".ObjectName;
+using import "records.capnp".Plan;
+using import "records.capnp".Resources;
+using import "records.capnp".Seat;
+using import "records.capnp".Slice;
+using import "records.capnp".Victim;
+
+# ------------------------------------------------------------------ envelope
+
+struct Envelope @0x85380d220a1aaa2a {
+  sender @0 :Address;
+  receiver @1 :Address;
+  shapes @2 :List(Shape);
+  classes @3 :List(NodeClass);
+  message @4 :Message;
+}
+
+struct Address @0xad4856cc2a4ec082 {
+  kind @0 :RoleKind;
+  index @1 :UInt32;
+  key @2 :Text;
+}
+
+struct Shape @0x9504b8b69d288ced {
+  id @0 :UInt64;
+  blob @1 :Data; # canonical; only api reads it
+  takes @2 :Footprint;
+}
+
+struct NodeClass @0xce3eeb99c88fa417 {
+  id @0 :UInt64;
+  blob @1 :Data;
+}
+
+struct Message @0xd2b5bb9e280f4ffa {
+  union {
+    tryGang @0 :TryGang;
+    beginAttempt @1 :BeginAttempt;
+    resumeDecision @2 :ResumeDecision;
+    attemptOver @3 :AttemptOver;
+    gangProgress @4 :GangProgress;
+    lastLook @5 :LastLook;
+    lastLookAnswer @6 :LastLookAnswer;
+    planRequest @7 :PlanRequest;
+    planAnswer @8 :PlanAnswer;
+    planDropped @9 :PlanDropped;
+    viewGrew @10 :ViewGrew;
+    prepare @11 :Prepare;
+    vote @12 :Vote;
+    commit @13 :Commit;
+    ack @14 :Ack;
+    abortAttempt @15 :AbortAttempt;
+    release @16 :Release;
+    released @17 :Released;
+    finish @18 :Finish;
+    inquiry @19 :Inquiry;
+    inquiryAnswer @20 :InquiryAnswer;
+    pressure @21 :Pressure;
+    newEpoch @22 :NewEpoch;
+    hold @23 :Hold;
+    held @24 :Held;
+    letGo @25 :LetGo;
+    nodeBegin @26 :NodeBegin;
+    nodeChanged @27 :NodeChanged;
+    podArrived @28 :PodArrived;
+    podLeft @29 :PodLeft;
+    room @30 :Room;
+    mayBind @31 :MayBind;
+    mayBindAnswer @32 :MayBindAnswer;
+    viewDelta @33 :ViewDelta;
+    viewWanted @34 :ViewWanted;
+    nodeSeen @35 :NodeSeen;
+    nodeGone @36 :NodeGone;
+    viewTrust @37 :ViewTrust;
+    podSeen @38 :PodSeen;
+    podGone @39 :PodGone;
+    groupSeen @40 :GroupSeen;
+    groupGone @41 :GroupGone;
+    factsSynced @42 :FactsSynced;
+    bind @43 :Bind;
+    bindAnswer @44 :BindAnswer;
+    readPod @45 :ReadPod;
+    touch @46 :Touch;
+    podRead @47 :PodRead;
+    evict @48 :Evict;
+    victimGone @49 :VictimGone;
+    stopEvicting @50 :StopEvicting;
+    evictionStopped @51 :EvictionStopped;
+    setCondition @52 :SetCondition;
+    emitEvent @53 :EmitEvent;
+    victimsWanted @54 :VictimsWanted;
+    victimsAnswer @55 :VictimsAnswer;
+    inspect @56 :Inspect;
+    inspected @57 :Inspected;
+  }
+}
+
+# ------------------------------------------------------------------ enumerations
+
+enum ReasonCode @0xf2080cddb75942c9 {
+  none @0;
+  waitingForMembers @1;
+  gated @2;
+  queuedBehind @3;
+  quotaExceeded @4;
+  insufficientResources @5;
+  topologyTooFragmented @6;
+  nodeConstraintsUnmet @7;
+  neverFits @8;
+  reserving @9;
+  reservationConflict @10;
+  shardUnavailable @11;
+  viewStale @12;
+  waitingForVictims @13;
+  preemptionNotAllowed @14;
+  preemptionWouldNotHelp @15;
+  backingOff @16;
+  binding @17;
+  bindRefused @18;
+  degraded @19;
+  apiUnavailable @20;
+  apiForbidden @21;
+  undecided @22;
+  paused @23;
+  schedulerError @24;
+}
+
+enum AttemptOutcome @0xf560eaf0516d2ca4 {
+  bound @0;
+  refused @1;
+  conflict @2;
+  withdrawn @3;
+  degraded @4;
+  stopped @5;
+}
+
+enum BindVerdict @0xc1f56915443a5a1c {
+  bound @0;
+  moved @1;
+  elsewhere @2;
+  gone @3;
+  replaced @4;
+  gated @5;
+  forbidden @6;
+  refused @7;
+}
+
+enum PodState @0xbc1861753fbeb6a9 {
+  pending @0;
+  bound @1;
+  gone @2;
+  replaced @3;
+  terminal @4;
+}
+
+enum Phase @0xbb5332d5437ab948 {
+  gated @0;
+  queued @1;
+  backingOff @2;
+  planning @3;
+  preparing @4;
+  decided @5;
+  evicting @6;
+  binding @7;
+  bound @8;
+  withdrawing @9;
+  degraded @10;
+}
+
+enum RoleKind @0x8ad2d666d8857b4f {
+  node @0;
+  shard @1;
+  partition @2;
+  gang @3;
+  topology @4;
+  planner @5;
+  queue @6;
+  preemption @7;
+  mirror @8;
+  binder @9;
+  evictor @10;
+  status @11;
+  admin @12;
+}
+
+# ------------------------------------------------------------------ facts and explanations
+
+struct Shortage @0xf9b564c3966ab4a9 {
+  name @0 :Text;
+  need @1 :Int64;
+  room @2 :Int64;
+}
+
+struct NodeCount @0x9886012f193e590c {
+  cause @0 :Text;
+  nodes @1 :Int64;
+}
+
+struct DomainFit @0xc513325b73fa6076 {
+  level @0 :Text;
+  domain @1 :Text;
+  wanted @2 :Int64;
+  placed @3 :Int64;
+}
+
+struct Explanation @0xd8578749b2bccc59 {
+  primary @0 :ReasonCode;
+  others @1 :List(ReasonCode);
+  nodesSeen @2 :Int64;
+  nodesFit @3 :Int64;
+  rejected @4 :List(NodeCount);
+  closest @5 :List(DomainFit);
+  wanted @6 :Int64;
+  placed @7 :Int64;
+  dimension @8 :Text;
+  shortBy @9 :Int64;
+  detail @10 :Text;
+  viewVersion @11 :UInt64;
+}
+
+struct NodeFacts @0xb6ff905fc3716db5 {
+  uid @0 :Text;
+  name @1 :Text;
+  kind @2 :UInt32; # place in `classes`, 0 = none
+  allocatable @3 :Resources;
+  hostName @4 :Text;
+  domains @5 :List(Text);
+  factsHash @6 :UInt64;
+}
+
+struct PodFacts @0xd9dd9c16fad7e135 {
+  uid @0 :Text;
+  name @1 :ObjectName;
+  group @2 :Text;
+  scheduler @3 :Text;
+  priority @4 :Int32;
+  neverPreempts @5 :Bool;
+  isGated @6 :Bool;
+  isTerminal @7 :Bool;
+  isDeleting @8 :Bool;
+  node @9 :Text;
+  resourceVersion @10 :Text;
+  createdMs @11 :Int64;
+  kind @12 :UInt32; # place in `shapes`, 0 = none
+}
+
+struct GroupFacts @0xd7d857c7d9923b2c {
+  uid @0 :Text;
+  name @1 :ObjectName;
+  isBasic @2 :Bool;
+  minCount @3 :UInt32;
+  topologyKey @4 :Text;
+  priority @5 :Int32;
+  neverPreempts @6 :Bool;
+  evictsWhole @7 :Bool;
+  isDeleting @8 :Bool;
+  hasStarted @9 :Bool;
+  createdMs @10 :Int64;
+  refused @11 :Text;
+}
+
+struct Member @0xbd1a0a149c561372 {
+  uid @0 :Text;
+  name @1 :Text;
+  group @2 :UInt32;
+  kind @3 :UInt32; # place in `shapes`, 0 = none
+  node @4 :Text;
+  resourceVersion @5 :Text;
+}
+
+struct Gang @0xe2310d11519a14b6 {
+  uid @0 :Text;
+  name @1 :ObjectName;
+  isLonePod @2 :Bool;
+  priority @3 :Int32;
+  hasStarted @4 :Bool;
+  groups @5 :List(GangGroup);
+  members @6 :List(Member);
+  neverPreempts @7 :Bool;
+}
+
+# ------------------------------------------------------------------ messages
+
+struct TryGang @0xbbcba87d318f0067 {
+  who @0 :Gang;
+  tries @1 :UInt32;
+}
+
+struct BeginAttempt @0xe1d63ff3a2aac0f3 {
+  attempt @0 :AttemptId;
+  lowWater @1 :UInt64;
+  partition @2 :UInt32;
+  who @3 :Gang;
+  tries @4 :UInt32;
+}
+
+struct ResumeDecision @0xa2253ec4fad35421 {
+  what @0 :Decision;
+  owner @1 :UInt64;
+  partition @2 :UInt32;
+  lowWater @3 :UInt64;
+}
+
+struct AttemptOver @0x94fa45ed7fde6426 {
+  attempt @0 :AttemptId;
+  outcome @1 :AttemptOutcome;
+  why @2 :Explanation;
+  membersLeft @3 :List(Text);
+  bound @4 :UInt32;
+}
+
+struct GangProgress @0xae1fe19d24d4aa97 {
+  attempt @0 :AttemptId;
+  name @1 :ObjectName;
+  at @2 :Phase;
+  reason @3 :ReasonCode;
+  members @4 :UInt32;
+  bound @5 :UInt32;
+}
+
+struct LastLook @0xf30742747b4d9b4c {
+  attempt @0 :AttemptId;
+}
+
+struct LastLookAnswer @0xf43c18cd78dc5501 {
+  attempt @0 :AttemptId;
+  now @1 :Gang;
+}
+
+struct PlanRequest @0xcb12a6f22fe14518 {
+  attempt @0 :AttemptId;
+  who @1 :Gang;
+}
+
+struct PlanAnswer @0xdfd708cab38948f6 {
+  attempt @0 :AttemptId;
+  placement @1 :Plan;
+  whyNot @2 :Explanation;
+}
+
+struct PlanDropped @0xed242c5a3dfd7ff4 {
+  attempt @0 :AttemptId;
+}
+
+struct ViewGrew @0x99df6f3ae481c5c6 {
+  viewVersion @0 :UInt64;
+  grown @1 :UInt32;
+  mostFree @2 :Resources;
+}
+
+struct Prepare @0xefd5c949cb4ac51e {
+  attempt @0 :AttemptId;
+  lowWater @1 :UInt64;
+  coordinator @2 :UInt32;
+  asked @3 :Slice;
+  fast @4 :Bool;
+}
+
+struct Vote @0xbb28283d86ae3cc1 {
+  attempt @0 :AttemptId;
+  shard @1 :UInt32;
+  shardEpoch @2 :UInt64;
+  incarnation @3 :UInt64;
+  yes @4 :Bool;
+  whyNot @5 :Explanation;
+  holders @6 :List(AttemptId);
+}
+
+struct Commit @0xfafbaa0631a02437 {
+  attempt @0 :AttemptId;
+  lowWater @1 :UInt64;
+  coordinator @2 :UInt32;
+  asked @3 :Slice;
+}
+
+struct Ack @0xb41a4e5d8bff68d0 {
+  attempt @0 :AttemptId;
+  shard @1 :UInt32;
+  shardEpoch @2 :UInt64;
+  refused @3 :Bool;
+  why @4 :Explanation;
+}
+
+struct AbortAttempt @0xc72a0983be5aca1f {
+  attempt @0 :AttemptId;
+  lowWater @1 :UInt64;
+}
+
+struct Release @0x8e81b89cb7c8df34 {
+  attempt @0 :AttemptId;
+  pods @1 :List(Text);
+}
+
+struct Released @0xfcd8da3349443b65 {
+  attempt @0 :AttemptId;
+  shard @1 :UInt32;
+  pods @2 :List(Text);
+}
+
+struct Finish @0x811a08ae7624f6ed {
+  attempt @0 :AttemptId;
+}
+
+struct Inquiry @0xf8391126053264a4 {
+  attempt @0 :AttemptId;
+  shard @1 :UInt32;
+}
+
+struct InquiryAnswer @0xdd5e3d149a196772 {
+  attempt @0 :AttemptId;
+  done @1 :Bool;
+}
+
+struct Pressure @0xc88c6bcac838b7d0 {
+  attempt @0 :AttemptId;
+  shard @1 :UInt32;
+  node @2 :Text;
+}
+
+struct NewEpoch @0xb44023ea4971d437 {
+  partition @0 :UInt32;
+  epoch @1 :UInt64;
+  lowWater @2 :UInt64;
+}
+
+struct Hold @0xd886c0b79d7f71eb {
+  attempt @0 :AttemptId;
+  seats @1 :List(Seat);
+  victims @2 :List(Victim);
+  factsHash @3 :UInt64;
+}
+
+struct Held @0xb35e76411c7ecac2 {
+  attempt @0 :AttemptId;
+  node @1 :Text;
+  yes @2 :Bool;
+  moved @3 :Bool;
+  shortPod @4 :Text;
+  lacking @5 :Shortage;
+  holders @6 :List(AttemptId);
+  free @7 :Footprint;
+}
+
+struct LetGo @0x91fe96123c986641 {
+  attempt @0 :AttemptId;
+  pods @1 :List(Text);
+}
+
+struct Resident @0xf7de454dd63bbf58 {
+  pod @0 :Text;
+  takes @1 :Footprint;
+}
+
+struct NodeBegin @0x930a55e917ab2ef8 {
+  facts @0 :NodeFacts;
+  residents @1 :List(Resident);
+  reservations @2 :List(Hold);
+}
+
+struct NodeChanged @0xa2d4b42b332c898b {
+  facts @0 :NodeFacts;
+}
+
+struct PodArrived @0xbd6c54373ca465a4 {
+  node @0 :Text;
+  pod @1 :Text;
+  takes @2 :Footprint;
+}
+
+struct PodLeft @0xe490d39c997e4d09 {
+  node @0 :Text;
+  pod @1 :Text;
+}
+
+struct Room @0xededff882dfef4f7 {
+  node @0 :Text;
+  free @1 :Footprint;
+}
+
+struct MayBind @0xbf45e53a7969ca10 {
+  attempt @0 :AttemptId;
+  node @1 :Text;
+  pods @2 :List(Text);
+}
+
+struct MayBindAnswer @0x8c5a8c1a433a4155 {
+  attempt @0 :AttemptId;
+  node @1 :Text;
+  allowed @2 :List(Text);
+  refused @3 :List(Text);
+  isGone @4 :Bool;
+}
+
+struct NodeView @0xb8d7de2a0c3ddef8 {
+  uid @0 :Text;
+  facts @1 :NodeFacts;
+  free @2 :Resources;
+  portsTaken @3 :List(HostPort);
+  isGone @4 :Bool;
+}
+
+struct ViewDelta @0xaa97e19be5e83447 {
+  shard @0 :UInt32;
+  incarnation @1 :UInt64;
+  version @2 :UInt64;
+  isWhole @3 :Bool;
+  nodes @4 :List(NodeView);
+  settled @5 :List(AttemptId);
+}
+
+struct ViewWanted @0xcb55a745ec312449 {
+}
+
+struct NodeSeen @0xb534dc99360a872f {
+  facts @0 :NodeFacts;
+}
+
+struct NodeGone @0xdd3986c59f4f0566 {
+  uid @0 :Text;
+}
+
+struct ViewTrust @0xa7ec6843720ed1b7 {
+  fresh @0 :Bool;
+  isAnew @1 :Bool;
+}
+
+struct PodSeen @0x8fc0e3a62094062c {
+  pod @0 :PodFacts;
+}
+
+struct PodGone @0xe4a8d2c95ccc2599 {
+  uid @0 :Text;
+}
+
+struct GroupSeen @0xc0143f753d05a1cd {
+  group @0 :GroupFacts;
+}
+
+struct GroupGone @0xd18b98bb6a851758 {
+  uid @0 :Text;
+  name @1 :ObjectName;
+}
+
+struct FactsSynced @0xa18617d8f11428e3 {
+}
+
+struct Bind @0xd4b1fb269fbef63d {
+  attempt @0 :AttemptId;
+  pod @1 :ObjectName;
+  uid @2 :Text;
+  resourceVersion @3 :Text;
+  node @4 :Text;
+  partition @5 :UInt32;
+  fence @6 :UInt64;
+  before @7 :List(BeforeBindWrite);
+}
+
+struct BindAnswer @0xdeb21e43893538c8 {
+  attempt @0 :AttemptId;
+  uid @1 :Text;
+  verdict @2 :BindVerdict;
+  resourceVersion @3 :Text;
+  node @4 :Text;
+}
+
+struct ReadPod @0xb96afaa5eb060ba6 {
+  attempt @0 :AttemptId;
+  pod @1 :ObjectName;
+  uid @2 :Text;
+}
+
+struct Touch @0x91446d661c26777c {
+  attempt @0 :AttemptId;
+  pod @1 :ObjectName;
+  uid @2 :Text;
+  partition @3 :UInt32;
+  fence @4 :UInt64;
+}
+
+struct PodRead @0xea97b65e11fd6a19 {
+  attempt @0 :AttemptId;
+  uid @1 :Text;
+  state @2 :PodState;
+  touched @3 :Bool;
+  resourceVersion @4 :Text;
+  node @5 :Text;
+}
+
+struct Evict @0xa330816611bfa926 {
+  attempt @0 :AttemptId;
+  gang @1 :ObjectName;
+  who @2 :Victim;
+  fence @3 :UInt64;
+}
+
+struct VictimGone @0x9730ed8108773b33 {
+  attempt @0 :AttemptId;
+  pod @1 :Text;
+}
+
+struct StopEvicting @0xb406a74f758b1839 {
+  attempt @0 :AttemptId;
+  who @1 :List(Victim);
+  fence @2 :UInt64;
+}
+
+struct EvictionStopped @0xe5695d4bb3fbec40 {
+  attempt @0 :AttemptId;
+}
+
+struct SetCondition @0xb9b91876a220b8bf {
+  name @0 :ObjectName;
+  isPod @1 :Bool;
+  uid @2 :Text;
+  type @3 :Text;
+  status @4 :Bool;
+  reason @5 :Text;
+  message @6 :Text;
+}
+
+struct EmitEvent @0x952028216c6036e0 {
+  about @0 :ObjectName;
+  isPod @1 :Bool;
+  uid @2 :Text;
+  isWarning @3 :Bool;
+  reason @4 :Text;
+  action @5 :Text;
+  text @6 :Text;
+}
+
+struct VictimsWanted @0xcfe889287a51cb5e {
+  attempt @0 :AttemptId;
+  who @1 :Gang;
+  whyNot @2 :Explanation;
+}
+
+struct VictimsAnswer @0xd22b7ce46c2ef40c {
+  attempt @0 :AttemptId;
+  placement @1 :Plan;
+  refusal @2 :ReasonCode;
+}
+
+struct Inspect @0xf97a3823e7ef81a8 {
+  id @0 :UInt64;
+  what @1 :Text;
+  name @2 :Text;
+}
+
+struct Inspected @0x908cc3cda7d6063b {
+  id @0 :UInt64;
+  json @1 :Text;
+}
