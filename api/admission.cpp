@@ -87,7 +87,8 @@ bool drops_status_on_create(const json::object& object) {
 
 bool has_status_part(const json::object& object) {
   auto kind = text_at(object, "kind");
-  return is_group(object) || is_pod(object) || kind == "Node" || kind == "Namespace";
+  return is_group(object) || is_pod(object) || kind == "Node" || kind == "Namespace"
+         || kind == "PodDisruptionBudget";
 }
 
 void take_over(json::object& to, const json::object& from, std::string_view field) {
@@ -95,6 +96,16 @@ void take_over(json::object& to, const json::object& from, std::string_view fiel
     to[field] = *value;
   else
     to.erase(field);
+}
+
+/// A write to the status of a group leaves the rest of it alone, preconditions apart.
+void keep_metadata(const json::object& old, json::object& now) {
+  auto* before = object_at(old, "metadata");
+  auto* after = object_at(now, "metadata");
+  if (!is_group(now) || !before || !after)
+    return;
+  for (auto* field : {"labels", "annotations", "finalizers", "ownerReferences"})
+    take_over(*after, *before, field);
 }
 
 /// What admission filled in is not asked for again.
@@ -194,8 +205,8 @@ std::optional<refusal> admit_new(json::object& object, const default_options& op
 std::optional<refusal> admit_update(const json::object& old, json::object& now, object_part part,
                                     const default_options& options) {
   if (part == object_part::status) {
-    // Only the status (and its preconditions) may come through here.
     take_over(now, old, "spec");
+    keep_metadata(old, now);
   } else if (has_status_part(now)) {
     take_over(now, old, "status");
   }

@@ -42,10 +42,15 @@ void default_node(json::object& object) {
 }
 
 void default_pod(json::object& object, const default_options& options) {
-  if (auto* spec = ensure_object(object, "spec"))
+  auto* spec = ensure_object(object, "spec");
+  if (spec)
     default_pod_spec(*spec, options.scheduler_name);
-  if (auto* status = ensure_object(object, "status"))
-    set_if_empty(*status, "phase", "Pending");
+  auto* status = ensure_object(object, "status");
+  if (!status)
+    return;
+  set_if_empty(*status, "phase", "Pending");
+  if (spec)
+    set_if_empty(*status, "qosClass", qos_class(*spec));
 }
 
 void default_group(json::object& object, const default_options& options) {

@@ -171,6 +171,26 @@ void default_volumes(json::object& spec) {
   });
 }
 
+/// What one list of requests or limits says about the quality of service.
+struct served_amounts {
+  bool has_any = false; ///< some cpu or memory is asked for
+  bool is_full = true;  ///< both are limited, and all that is limited is asked for
+
+  void add(const json::object& resources) {
+    auto *requests = object_at(resources, "requests"), *limits = object_at(resources, "limits");
+    for (auto* name : {"cpu", "memory"}) {
+      auto* asked = requests ? member(*requests, name) : nullptr;
+      auto* limit = limits ? member(*limits, name) : nullptr;
+      auto request = asked ? quantity_of(*asked) : quantity{};
+      auto most = limit ? quantity_of(*limit) : quantity{};
+      if (!request || !most)
+        continue;
+      has_any = has_any || !request->is_zero() || !most->is_zero();
+      is_full = is_full && !most->is_zero() && request->compare(*most) == 0;
+    }
+  }
+};
+
 } // namespace
 
 void respell_amounts(json::object& resources) {
@@ -190,6 +210,24 @@ void default_pod_spec(json::object& spec, std::string_view scheduler_name) {
   default_resources(spec);
   default_host_ports(spec);
   default_volumes(spec);
+}
+
+std::string_view qos_class(const json::object& spec) {
+  served_amounts all;
+  if (auto* whole = object_at(spec, "resources"); whole && !whole->empty()) {
+    all.add(*whole);
+  } else {
+    for (auto kind : own_containers)
+      if (auto* containers = list_at(spec, kind))
+        for (auto& container : *containers) {
+          auto* object = container.if_object();
+          auto* resources = object ? object_at(*object, "resources") : nullptr;
+          all.add(resources ? *resources : json::object{});
+        }
+  }
+  if (!all.has_any)
+    return "BestEffort";
+  return all.is_full ? "Guaranteed" : "Burstable";
 }
 
 } // namespace tutti::api

@@ -10,6 +10,9 @@ namespace tutti::api {
 /// Fills in `spec` of a Pod.
 void default_pod_spec(boost::json::object& spec, std::string_view scheduler_name);
 
+/// "Guaranteed", "Burstable" or "BestEffort", from the requests and limits of a defaulted spec.
+std::string_view qos_class(const boost::json::object& spec);
+
 /// Rewrites each amount of a resource list in the server's spelling; leaves alone what is no
 /// amount.
 void respell_amounts(boost::json::object& resources);

@@ -29,7 +29,22 @@ TEST(Defaults, a_pod_gets_what_a_server_gives_it) {
     "terminationMessagePolicy":"File","imagePullPolicy":"IfNotPresent","resources":{}}],
     "restartPolicy":"Always","dnsPolicy":"ClusterFirst","schedulerName":"default-scheduler",
     "terminationGracePeriodSeconds":30,"enableServiceLinks":true,"securityContext":{}})"));
-  EXPECT_EQ(pod["status"], json::parse(R"({"phase":"Pending"})"));
+  EXPECT_EQ(pod["status"], json::parse(R"({"phase":"Pending","qosClass":"BestEffort"})"));
+}
+
+TEST(Defaults, the_quality_of_service_follows_from_requests_and_limits) {
+  auto qos = [](std::string_view resources) {
+    auto pod = object(R"({"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"name":"c"}]}})");
+    pod["spec"].at("containers").at(0).get_object()["resources"] = json::parse(resources);
+    apply_defaults(pod);
+    return pod.at("status").at("qosClass");
+  };
+  EXPECT_EQ(qos(R"({"requests":{"example.com/gpu":1}})"), "BestEffort");
+  EXPECT_EQ(qos(R"({"requests":{"cpu":1}})"), "Burstable");
+  EXPECT_EQ(qos(R"({"limits":{"cpu":1,"memory":"1Gi"}})"), "Guaranteed");
+  EXPECT_EQ(qos(R"({"limits":{"cpu":1,"memory":"1024"},"requests":{"memory":"1Ki"}})"),
+            "Guaranteed");
+  EXPECT_EQ(qos(R"({"limits":{"cpu":1,"memory":"1Gi"},"requests":{"cpu":"500m"}})"), "Burstable");
 }
 
 TEST(Defaults, applied_twice_change_nothing_the_second_time) {

@@ -7,6 +7,7 @@
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "api/manifest_text.hpp"
 
@@ -202,6 +203,32 @@ TEST_F(Manifest, types_scalars_as_kubectl_does) {
   EXPECT_EQ(json_of("[!!str 12, !!int '12', !!float 1]"), R"(["12",12,1])");
   EXPECT_EQ(json_of("1: a\ntrue: b\n'x': |\n  two\n  lines\n"),
             R"({"1":"a","true":"b","x":"two\nlines\n"})");
+}
+
+/// A value of up to `depth` levels.
+rc::Gen<boost::json::value> any_json(int depth) {
+  using boost::json::value;
+  auto text = rc::gen::map(rc::gen::container<std::string>(rc::gen::inRange<char>(1, 127)),
+                           [](std::string s) { return value(s); });
+  auto leaf = rc::gen::oneOf(
+      text, rc::gen::map(rc::gen::arbitrary<std::int64_t>(), [](auto x) { return value(x); }),
+      rc::gen::map(rc::gen::arbitrary<bool>(), [](bool x) { return value(x); }),
+      rc::gen::just(value(nullptr)));
+  if (depth == 0)
+    return leaf;
+  auto list = rc::gen::map(rc::gen::container<std::vector<value>>(any_json(depth - 1)),
+                           [](const std::vector<value>& items) {
+                             return value(boost::json::array(items.begin(), items.end()));
+                           });
+  return rc::gen::oneOf(leaf, list);
+}
+
+RC_GTEST_PROP(ManifestText, reads_json_back_through_yaml, ()) {
+  auto item = *any_json(1);
+  boost::json::array whole{{{"key", item}}};
+  auto read = parse_documents(boost::json::serialize(whole)); // no `{` in front: read as YAML
+  RC_ASSERT(read.has_value());
+  RC_ASSERT(read->at(0).content == boost::json::value(whole));
 }
 
 TEST_F(Manifest, follows_aliases_and_merge_keys) {
