@@ -26,7 +26,8 @@ struct NodeRole : testing::Test {
         return std::get_if<M>(&s->what);
     return nullptr;
   }
-  bool holds(const base::attempt_id& who, std::vector<protocol::seat> seats, std::uint64_t hash = 0) {
+  bool holds(const base::attempt_id& who, std::vector<protocol::seat> seats,
+             std::uint64_t hash = 0) {
     hears(hold{who, std::move(seats), {}, hash});
     return answer<held>()->yes;
   }
