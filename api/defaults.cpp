@@ -1,5 +1,7 @@
 #include "api/defaults.hpp"
 
+#include <utility>
+
 #include <boost/json.hpp>
 
 #include "api/defaults_pod.hpp"
@@ -37,20 +39,22 @@ void default_node(json::object& object) {
   for (auto* key : {"capacity", "allocatable"})
     if (auto* amounts = object_at(*status, key))
       respell_amounts(*amounts);
-  if (auto* capacity = object_at(*status, "capacity"); capacity && !member(*status, "allocatable"))
-    (*status)["allocatable"] = *capacity;
+  if (auto* capacity = object_at(*status, "capacity");
+      capacity && !member(*status, "allocatable")) {
+    auto copy = *capacity; // adding a member moves the others
+    (*status)["allocatable"] = std::move(copy);
+  }
 }
 
 void default_pod(json::object& object, const default_options& options) {
+  ensure_object(object, "status"); // first: adding a member moves the others
   auto* spec = ensure_object(object, "spec");
-  if (spec)
-    default_pod_spec(*spec, options.scheduler_name);
-  auto* status = ensure_object(object, "status");
-  if (!status)
+  auto* status = object_at(object, "status");
+  if (!spec || !status)
     return;
+  default_pod_spec(*spec, options.scheduler_name);
   set_if_empty(*status, "phase", "Pending");
-  if (spec)
-    set_if_empty(*status, "qosClass", qos_class(*spec));
+  set_if_empty(*status, "qosClass", qos_class(*spec));
 }
 
 void default_group(json::object& object, const default_options& options) {

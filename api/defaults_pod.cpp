@@ -87,15 +87,28 @@ void default_container(json::object& container) {
   });
 }
 
+/// The limits and the requests, made if missing; nulls if there are no limits. Making one moves the
+/// other, so both are looked up after that.
+struct limited {
+  json::object* limits = nullptr;
+  json::object* requests = nullptr;
+
+  explicit limited(json::object& resources) {
+    auto* found = object_at(resources, "limits");
+    if (!found || found->empty() || !ensure_object(resources, "requests"))
+      return;
+    limits = object_at(resources, "limits");
+    requests = object_at(resources, "requests");
+  }
+};
+
 /// A limit without a request is the request too.
 void request_what_is_limited(json::object& resources) {
-  auto* limits = object_at(resources, "limits");
-  if (!limits || limits->empty())
-    return;
-  if (auto* requests = ensure_object(resources, "requests"))
-    for (auto& [name, amount] : *limits)
-      if (!requests->contains(name))
-        requests->emplace(name, amount);
+  limited both{resources};
+  if (both.limits)
+    for (auto& [name, amount] : *both.limits)
+      if (!both.requests->contains(name))
+        both.requests->emplace(name, amount);
 }
 
 bool is_pod_level(std::string_view resource) {
@@ -106,8 +119,7 @@ bool is_pod_level(std::string_view resource) {
 /// sum counts, which a scheduler adds up anyway.
 void default_pod_level_requests(json::object& spec) {
   auto* resources = object_at(spec, "resources");
-  auto* limits = resources ? object_at(*resources, "limits") : nullptr;
-  if (!limits || limits->empty())
+  if (!resources)
     return;
   std::set<std::string, std::less<>> asked;
   for_each_container(spec, own_containers, [&](json::object& container) {
@@ -116,10 +128,11 @@ void default_pod_level_requests(json::object& spec) {
       for (auto& [name, amount] : *requests)
         asked.insert(std::string{name});
   });
-  if (auto* requests = ensure_object(*resources, "requests"))
-    for (auto& [name, amount] : *limits)
-      if (is_pod_level(name) && !asked.contains(name) && !requests->contains(name))
-        requests->emplace(name, amount);
+  limited both{*resources};
+  if (both.limits)
+    for (auto& [name, amount] : *both.limits)
+      if (is_pod_level(name) && !asked.contains(name) && !both.requests->contains(name))
+        both.requests->emplace(name, amount);
 }
 
 void default_resources(json::object& spec) {
