@@ -216,6 +216,11 @@ std::size_t capacity_view::unmark(const base::attempt_id& attempt) {
   return unmark(attempt, [](const node_info&) { return true; });
 }
 
+std::vector<base::node_uid> capacity_view::marked_nodes(const base::attempt_id& attempt) const {
+  auto pos = marks_.find(attempt);
+  return pos == marks_.end() ? std::vector<base::node_uid>{} : pos->second;
+}
+
 block& capacity_view::writable(std::uint32_t number) {
   ensure(number < state_.blocks.size(), number);
   auto& mine = own(state_.blocks[number]);

@@ -68,6 +68,8 @@ public:
                      const std::function<bool(const node_info&)>& here);
   std::size_t unmark(const base::attempt_id& attempt);
   bool has_marks(const base::attempt_id& attempt) const { return marks_.contains(attempt); }
+  /// Nodes on which the attempt has marks, ascending; some may be gone since.
+  std::vector<base::node_uid> marked_nodes(const base::attempt_id& attempt) const;
   std::size_t marked_attempts() const { return marks_.size(); }
 
 private:

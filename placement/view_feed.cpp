@@ -1,0 +1,175 @@
+#include "placement/view_feed.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "placement/convert.hpp"
+#include "protocol/sharding.hpp"
+
+namespace tutti::placement {
+namespace {
+
+bool grew(const base::resources& before, const base::resources& after) {
+  return !base::fits(after, before) || after.pods > std::max<std::int64_t>(before.pods, 0);
+}
+
+void raise(base::resources& most, const base::resources& x) {
+  most.cpu_milli = std::max(most.cpu_milli, x.cpu_milli);
+  most.memory_bytes = std::max(most.memory_bytes, x.memory_bytes);
+  most.ephemeral_bytes = std::max(most.ephemeral_bytes, x.ephemeral_bytes);
+  most.pods = std::max(most.pods, x.pods);
+  for (const auto& e : x.extended)
+    if (e.amount > most.of(e.name))
+      most.set(e.name, e.amount);
+}
+
+} // namespace
+
+view_feed::view_feed(std::vector<std::string> levels, std::uint32_t shards)
+    : view_(std::move(levels)), shards_(shards), chains_(shards) {}
+
+bool view_feed::continues(const chain& c, const protocol::view_delta& x) {
+  // The first delta of a life stands on nothing, so it is whole in all but name.
+  if (!c.is_heard)
+    return x.is_whole || x.version == 1;
+  if (x.is_whole)
+    return true;
+  return c.is_in_step && x.incarnation == c.incarnation && x.version == c.version + 1;
+}
+
+view_feed::outcome view_feed::apply(const protocol::view_delta& x) {
+  outcome out;
+  if (x.shard.value >= shards_)
+    return out; // of another cluster identity; nothing here can be made of it
+  auto& c = chains_[x.shard.value];
+  if (c.is_heard && std::pair{x.incarnation, x.version} <= std::pair{c.incarnation, c.version})
+    return out; // a copy, or an earlier life
+  if (!continues(c, x)) {
+    c.is_in_step = false;
+    out.wants_whole = true;
+    return out;
+  }
+  c = {x.incarnation, x.version, true, true};
+  out.is_applied = true;
+  ++version_;
+  offers before;
+  for (const auto& attempt : x.settled)
+    remember_marked(attempt, before);
+  if (x.is_whole)
+    forget_unlisted(x);
+  for (const auto& node : x.nodes)
+    apply_node(node, x.shard, before, out);
+  c.is_in_step = !out.wants_whole;
+  for (const auto& attempt : x.settled)
+    view_.unmark(attempt, [&](const engine::node_info& info) {
+      const auto* node = find(info.uid);
+      return node && node->shard == x.shard;
+    });
+  compare(before, out);
+  return out;
+}
+
+view_feed::outcome view_feed::unmark(const base::attempt_id& attempt) {
+  outcome out;
+  offers before;
+  remember_marked(attempt, before);
+  if (view_.unmark(attempt) > 0)
+    ++version_;
+  compare(before, out);
+  return out;
+}
+
+bool view_feed::is_in_step(base::shard_id shard) const {
+  return shard.value < shards_ && chains_[shard.value].is_in_step;
+}
+
+std::uint32_t view_feed::shards_in_step() const {
+  return static_cast<std::uint32_t>(
+      std::count_if(chains_.begin(), chains_.end(), [](const chain& c) { return c.is_in_step; }));
+}
+
+std::uint32_t view_feed::shards_heard() const {
+  return static_cast<std::uint32_t>(
+      std::count_if(chains_.begin(), chains_.end(), [](const chain& c) { return c.is_heard; }));
+}
+
+const view_feed::known_node* view_feed::find(const base::node_uid& node) const {
+  auto pos = nodes_.find(node);
+  return pos == nodes_.end() ? nullptr : &pos->second;
+}
+
+view_feed::offer view_feed::offer_of(const base::node_uid& node) {
+  offer out;
+  if (const auto at = view_.find(node)) {
+    const auto& now = view_.now();
+    out.free = engine::free_of(now, *at);
+    out.ports = now.at(*at).ports[at->slot];
+  }
+  return out;
+}
+
+void view_feed::remember_marked(const base::attempt_id& attempt, offers& before) {
+  for (const auto& node : view_.marked_nodes(attempt))
+    before.try_emplace(node, offer_of(node));
+}
+
+void view_feed::forget_unlisted(const protocol::view_delta& x) {
+  std::set<base::node_uid> listed;
+  for (const auto& node : x.nodes)
+    listed.insert(node.uid);
+  std::vector<base::node_uid> gone;
+  for (const auto& [uid, node] : nodes_)
+    if (node.shard == x.shard && !listed.contains(uid))
+      gone.push_back(uid);
+  std::sort(gone.begin(), gone.end());
+  for (const auto& uid : gone) {
+    view_.remove(uid);
+    nodes_.erase(uid);
+  }
+}
+
+void view_feed::apply_node(const protocol::node_view& x, base::shard_id shard, offers& before,
+                           outcome& out) {
+  auto pos = nodes_.find(x.uid);
+  if (x.is_gone) {
+    // A node that moved to another rack may have been told by its new shard already.
+    if (pos != nodes_.end() && pos->second.shard == shard) {
+      view_.remove(x.uid);
+      nodes_.erase(pos);
+    }
+    return;
+  }
+  if (!x.facts && pos == nodes_.end()) {
+    out.wants_whole = true; // a node that we should know: the chain is not what it seems
+    return;
+  }
+  auto& was = before.try_emplace(x.uid, offer_of(x.uid)).first->second;
+  if (!x.facts) {
+    view_.set_free(x.uid, x.free, x.ports_taken);
+    return;
+  }
+  const bool has_new_class =
+      pos == nodes_.end() || pos->second.facts->kind->id != x.facts->kind->id;
+  const bool helps = view_.upsert(state_of(*x.facts, x.free, x.ports_taken));
+  was.is_admitting = was.is_admitting || (helps && has_new_class);
+  nodes_[x.uid] = {x.facts, shard};
+}
+
+void view_feed::compare(const offers& before, outcome& out) {
+  for (const auto& [node, was] : before) {
+    const auto now = offer_of(node);
+    if (!now.free)
+      continue;
+    const bool frees_port =
+        std::any_of(was.ports.begin(), was.ports.end(), [&](const base::host_port& p) {
+          return std::find(now.ports.begin(), now.ports.end(), p) == now.ports.end();
+        });
+    if (was.free && !was.is_admitting && !frees_port && !grew(*was.free, *now.free))
+      continue;
+    ++out.grown;
+    raise(out.most_free, *now.free);
+  }
+}
+
+} // namespace tutti::placement
