@@ -1,5 +1,6 @@
 #include "persistence/format.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -30,6 +31,8 @@ constexpr std::size_t at_writer_length = 24;
 constexpr std::size_t header_size = 26;
 
 constexpr std::size_t tail_payload_size = 7 * 8;
+/// Later versions may add to the tail, but a tail stays small.
+constexpr std::size_t tail_payload_max = 1024;
 
 template <class Int>
 void put_little(std::string& to, Int x) {
@@ -195,11 +198,17 @@ base::result<tail> read_tail(std::string_view value) {
 }
 
 std::uint64_t find_synced_batch(std::string_view bytes) {
-  constexpr auto size = header_size + tail_payload_size;
   std::uint64_t found = 0;
-  for (auto at = bytes.find(magic); at != std::string_view::npos; at = bytes.find(magic, at + 1))
-    if (auto t = read_tail(bytes.substr(at, size)); t)
+  for (auto at = bytes.find(magic); at != std::string_view::npos; at = bytes.find(magic, at + 1)) {
+    const auto rest = bytes.substr(at);
+    if (rest.size() < header_size)
+      break;
+    const auto length = take_little<std::uint32_t>(rest, at_length);
+    if (length < tail_payload_size || length > tail_payload_max)
+      continue; // another value, and not worth a checksum
+    if (auto t = read_tail(rest.substr(0, header_size + length)); t)
       found = std::max(found, t->synced_batch);
+  }
   return found;
 }
 

@@ -1,8 +1,8 @@
 // The one durable place of a scheduler process: journal, decision log, checkpoints and identity.
 //
 // Two implementations: RocksDB (`rocks_store.hpp`) and a memory twin that forgets what was not
-// synced
-// (`memory_store.hpp`). Both give the same answers in the same order. FORMAT.md has the bytes.
+// synced (`memory_store.hpp`). Both give the same answers in the same order. FORMAT.md has the
+// bytes.
 #pragma once
 
 #include <cstdint>
@@ -43,15 +43,15 @@ struct decide_request {
 };
 struct decide_outcome {
   protocol::decision_ptr winner;
-  std::vector<journal_index> rider_indices; ///< of our own riders, if we won
+  std::vector<journal_index> rider_indices; ///< PREPARED, COMMITTED of each rider, if we won
 };
 
 struct amend_request {
   protocol::amend what;
 };
-/// `refused` if a later epoch has adopted the decision (then `now` is as that left it) or there is
-/// none
-/// (`now` is null).
+/// `refused` if a later epoch has adopted the decision or it is finished and members are to be
+/// cancelled (then `now` is as it stands), or if there is none (`now` is null). After DONE `now`
+/// has the plan for the last time: what is kept is a tombstone.
 struct amend_outcome {
   bool refused = false;
   protocol::decision_ptr now;
@@ -86,8 +86,10 @@ using outcome =
 /// Called once per request, in the order of submission, on a thread of the store, after what the
 /// request asked for is true (a `lazy` append: accepted). Must not block.
 ///
-/// Errors: `conflict` = retired incarnation; `io` = disk full, fsync failed (from then on every
-/// write fails until the process is restarted: never retry and believe); `unknown_outcome` never.
+/// Errors: `conflict` = retired incarnation, an ordinal whose turn it is not (S7), or a checkpoint
+/// older than the one that is there; `unavailable` = closed (called by `submit` itself); `io` =
+/// disk full, fsync failed (from then on every write fails until the process is restarted: never
+/// retry and believe); `unknown_outcome` never.
 using completion = std::function<void(base::result<outcome>)>;
 
 /// What one role left behind.
