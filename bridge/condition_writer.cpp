@@ -1,0 +1,276 @@
+#include "bridge/condition_writer.hpp"
+
+#include <algorithm>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/core.h>
+
+#include "base/ensure.hpp"
+#include "base/limits.hpp"
+#include "bridge/backoff.hpp"
+#include "bridge/json_read.hpp"
+#include "bridge/pod_requests.hpp"
+
+namespace tutti::bridge {
+namespace {
+
+constexpr std::string_view scheduled_condition = "PodGroupInitiallyScheduled";
+
+/// At most `limit` bytes, cut at a character.
+std::string cut(std::string text, std::size_t limit) {
+  if (text.size() <= limit)
+    return text;
+  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0) == 0x80)
+    --limit;
+  text.resize(limit);
+  return text;
+}
+
+} // namespace
+
+bool condition_writer::say(const protocol::set_condition& x, job_id id, exchange_window& window,
+                           protocol::effects& out) {
+  ensure(!x.reason.empty(), x.type, x.name.name);
+  auto type = x.type;
+  if (!x.is_pod && type == scheduled_condition)
+    type = api::scheduled_condition_of(spoken_);
+  if (type.empty())
+    return false; // this dialect has nowhere to say it
+  const auto [pos, is_new] = by_key_.try_emplace({x.is_pod, x.uid, type}, id);
+  auto& e = entries_[pos->second];
+  if (is_new) {
+    e.name = x.name;
+    e.is_pod = x.is_pod;
+    e.uid = x.uid;
+    e.type = type;
+  }
+  use(pos->second, e);
+  const auto job = pos->second;
+  content wanted{x.status, x.reason, cut(x.message, limits::message_bytes)};
+  if (is_final(e, wanted) || (e.known && !e.is_open && !is_needed(e, wanted))) {
+    if (!is_final(e, wanted))
+      settle(e); // back to what is written already
+    return is_new;
+  }
+  if (!e.wanted && waiting_ >= limits::conditions_waiting) {
+    out.add(protocol::note{"status.dropped", {{"object", to_text(x.name)}}, true});
+    if (is_new)
+      forget(job);
+    return is_new;
+  }
+  const bool was_idle = !e.wanted;
+  waiting_ += was_idle ? 1 : 0;
+  e.wanted = std::move(wanted);
+  if (was_idle && !e.is_open)
+    window.enqueue(job, false);
+  forget_oldest();
+  return is_new;
+}
+
+/// True, once said or about to be said of a group, is the last word.
+bool condition_writer::is_final(const entry& e, const content& c) const {
+  if (e.is_pod || c.status || e.type != api::scheduled_condition_of(spoken_))
+    return false;
+  const bool is_true = e.known && e.known->there && e.known->there->status;
+  return is_true || (e.wanted && e.wanted->status) || (e.is_patching && e.sent.status);
+}
+
+bool condition_writer::is_needed(const entry& e, const content& c) const {
+  ensure(e.known.has_value(), e.name.name);
+  if (e.known->there == c || is_final(e, c))
+    return false;
+  return !(e.is_pod && e.known->is_bound && !c.status);
+}
+
+std::optional<protocol::http_request> condition_writer::next_request(job_id id,
+                                                                     base::wall_time now) {
+  const auto pos = entries_.find(id);
+  if (pos == entries_.end() || pos->second.is_open || !pos->second.wanted)
+    return std::nullopt;
+  auto& e = pos->second;
+  e.is_open = true;
+  e.is_patching = e.known.has_value();
+  if (e.is_patching)
+    return patch_request(e, now);
+  return protocol::http_request{
+      .method = "GET", .target = path_of(e), .body = {}, .content_type = {}};
+}
+
+protocol::http_request condition_writer::patch_request(entry& e, base::wall_time now) const {
+  e.sent = *e.wanted;
+  const bool has_turned = !e.known->there || e.known->there->status != e.sent.status;
+  e.sent_since = has_turned || e.known->since.empty() ? rfc3339(now) : e.known->since;
+  boost::json::object condition{{"type", e.type},
+                                {"status", e.sent.status ? "True" : "False"},
+                                {"reason", e.sent.reason},
+                                {"message", e.sent.message},
+                                {"lastTransitionTime", e.sent_since}};
+  boost::json::object body{
+      {"metadata", {{"uid", e.uid}, {"resourceVersion", e.known->resource_version}}},
+      {"status", {{"conditions", boost::json::array{std::move(condition)}}}}};
+  return {.method = "PATCH",
+          .target = path_of(e) + "/status",
+          .body = boost::json::serialize(body),
+          .content_type = "application/strategic-merge-patch+json"};
+}
+
+std::string condition_writer::path_of(const entry& e) const {
+  if (e.is_pod)
+    return fmt::format("/api/v1/namespaces/{}/pods/{}", e.name.space, e.name.name);
+  return fmt::format("/apis/{}/namespaces/{}/podgroups/{}", api::api_version_of(spoken_),
+                     e.name.space, e.name.name);
+}
+
+void condition_writer::on_answer(job_id id, const answer& a, base::time_point now,
+                                 exchange_window& window, protocol::effects& out) {
+  const auto pos = entries_.find(id);
+  if (pos == entries_.end())
+    return;
+  auto& e = pos->second;
+  ensure(e.is_open, e.name.name);
+  e.is_open = false;
+  const bool was_patching = std::exchange(e.is_patching, false);
+  const auto v = judge(was_patching ? operation::patch : operation::read, a.status, a.body);
+  switch (v) {
+  case verdict::gone:
+  case verdict::replaced:
+    forget(id); // nobody is left to read it
+    return;
+  case verdict::invalid:
+    out.add(protocol::note{"status.refused",
+                           {{"object", to_text(e.name)}, {"answer", cut(std::string{a.body}, 512)}},
+                           true});
+    forget(id);
+    return;
+  case verdict::forbidden:
+    out.add(protocol::note{"status.forbidden", {{"object", to_text(e.name)}}, true});
+    retry(id, e, limits::forbidden_wait, window, out);
+    return;
+  case verdict::wait: {
+    const auto asked = asked_wait(a.retry_after_ms);
+    if (asked.count() > 0)
+      window.pause(asked, now, out);
+    retry(id, e, asked, window, out);
+    return;
+  }
+  case verdict::done:
+  case verdict::look:
+  case verdict::unknown:
+  case verdict::relist:
+  case verdict::too_new:
+  case verdict::reconnect:
+    break;
+  }
+  if (was_patching)
+    on_patch(id, e, v, a.body, window, out);
+  else
+    on_read(id, e, v, a.body, window, out);
+}
+
+void condition_writer::on_read(job_id id, entry& e, verdict v, std::string_view body,
+                               exchange_window& window, protocol::effects& out) {
+  boost::json::error_code ec;
+  const auto value = boost::json::parse({body.data(), body.size()}, ec);
+  const auto* object = ec || v != verdict::done ? nullptr : value.if_object();
+  const auto* meta = object ? object_at(*object, "metadata") : nullptr;
+  if (!meta) {
+    retry(id, e, {}, window, out);
+    return;
+  }
+  if (text_at(*meta, "uid") != e.uid) {
+    forget(id); // the name belongs to somebody else now
+    return;
+  }
+  known_state known;
+  known.resource_version = text_at(*meta, "resourceVersion");
+  if (const auto* spec = object_at(*object, "spec"))
+    known.is_bound = e.is_pod && !text_at(*spec, "nodeName").empty();
+  const auto* status = object_at(*object, "status");
+  const auto* list = status ? array_at(*status, "conditions") : nullptr;
+  if (list)
+    for (const auto& item : *list) {
+      const auto* c = item.if_object();
+      if (!c || text_at(*c, "type") != e.type)
+        continue;
+      known.there = content{text_at(*c, "status") == "True", std::string{text_at(*c, "reason")},
+                            std::string{text_at(*c, "message")}};
+      known.since = text_at(*c, "lastTransitionTime");
+    }
+  e.known = std::move(known);
+  if (e.wanted && is_needed(e, *e.wanted))
+    window.enqueue(id, true);
+  else
+    settle(e);
+}
+
+void condition_writer::on_patch(job_id id, entry& e, verdict v, std::string_view body,
+                                exchange_window& window, protocol::effects& out) {
+  if (v != verdict::done) {
+    e.known.reset(); // changed by somebody, or written and not heard of: look
+    retry(id, e, {}, window, out);
+    return;
+  }
+  ++writes_;
+  e.tries = 0;
+  boost::json::error_code ec;
+  const auto value = boost::json::parse({body.data(), body.size()}, ec);
+  const auto* object = ec ? nullptr : value.if_object();
+  const auto* meta = object ? object_at(*object, "metadata") : nullptr;
+  const auto version = meta ? text_at(*meta, "resourceVersion") : std::string_view{};
+  e.known->there = e.sent;
+  e.known->since = e.sent_since;
+  e.known->resource_version = version;
+  if (version.empty())
+    e.known.reset();
+  const bool has_more = e.wanted && *e.wanted != e.sent;
+  if (has_more && (!e.known || is_needed(e, *e.wanted)))
+    window.enqueue(id, false);
+  else
+    settle(e);
+}
+
+void condition_writer::retry(job_id id, entry& e, base::duration at_least, exchange_window& window,
+                             protocol::effects& out) {
+  const auto wait = backoff({base::limits::resend_first, limits::reconnect_longest}, e.tries, seed_,
+                            base::hash_of(e.uid));
+  ++e.tries;
+  window.later(id, std::max(wait, at_least), out);
+}
+
+void condition_writer::settle(entry& e) {
+  waiting_ -= e.wanted ? 1 : 0;
+  e.wanted.reset();
+}
+
+void condition_writer::forget(job_id id) {
+  const auto pos = entries_.find(id);
+  ensure(pos != entries_.end(), id);
+  settle(pos->second);
+  by_use_.erase(pos->second.used);
+  by_key_.erase({pos->second.is_pod, pos->second.uid, pos->second.type});
+  entries_.erase(pos);
+}
+
+void condition_writer::use(job_id id, entry& e) {
+  by_use_.erase(e.used);
+  e.used = ++last_use_;
+  by_use_.emplace(e.used, id);
+}
+
+/// Forgets what has not been spoken of for longest, except what is still to be written.
+void condition_writer::forget_oldest() {
+  while (entries_.size() > limits::conditions_remembered) {
+    const auto idle = std::find_if(by_use_.begin(), by_use_.end(), [this](const auto& x) {
+      const auto& e = entries_.at(x.second);
+      return !e.wanted && !e.is_open;
+    });
+    if (idle == by_use_.end())
+      return;
+    forget(idle->second);
+  }
+}
+
+} // namespace tutti::bridge

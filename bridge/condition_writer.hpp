@@ -1,0 +1,113 @@
+// Brings conditions of pods and groups to the API server, the newest word only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "api/dialect.hpp"
+#include "bridge/exchange_window.hpp"
+#include "bridge/verdicts.hpp"
+#include "protocol/messages.hpp"
+
+namespace tutti::bridge {
+
+/// Gangs and queue say the same thing again and again, and change their mind while a write is on
+/// its way. Per (object, type) only the newest word is kept, and it is written only if the server
+/// does not say it already; what the server says is read before the first write, so a restart
+/// writes nothing twice. Each write carries uid and resourceVersion: a False that was meant for a
+/// pending pod never lands on one that was bound meanwhile, and a group's True is never taken back
+/// (M-1).
+///
+///     – ─ say ─▶ reading ─ differs ─▶ patching ─▶ known ─ say something else ─▶ patching
+///                   ▲                    │ 409, unknown
+///                   └────────────────────┘
+///
+/// A part of the status role: plain state, effects only.
+class condition_writer {
+public:
+  using job_id = std::uint64_t;
+
+  /// `spoken` decides path and name of a group's condition.
+  explicit condition_writer(api::dialect spoken) : spoken_(spoken) {}
+
+  void seed(std::uint64_t seed) { seed_ = seed; }
+
+  /// A word on one object; `id` becomes its job if it is new. Returns whether `id` was used.
+  bool say(const protocol::set_condition& x, job_id id, exchange_window& window,
+           protocol::effects& out);
+
+  /// The request of a job of this writer; nothing if it has nothing to do.
+  std::optional<protocol::http_request> next_request(job_id id, base::wall_time now);
+
+  struct answer {
+    int status = 0; ///< 0 = unknown
+    std::string_view body;
+    std::int64_t retry_after_ms = 0;
+  };
+  void on_answer(job_id id, const answer& a, base::time_point now, exchange_window& window,
+                 protocol::effects& out);
+
+  std::size_t waiting() const { return waiting_; }
+  std::size_t remembered() const { return entries_.size(); }
+  std::uint64_t writes() const { return writes_; }
+
+private:
+  struct content {
+    bool status = false;
+    std::string reason;
+    std::string message;
+
+    friend bool operator==(const content&, const content&) = default;
+  };
+  struct known_state {
+    std::optional<content> there; // nothing: no such condition
+    std::string since;            // its lastTransitionTime
+    std::string resource_version;
+    bool is_bound = false; // pods
+  };
+  struct entry {
+    protocol::object_name name;
+    bool is_pod = false;
+    std::string uid;
+    std::string type;
+    std::optional<content> wanted;
+    content sent; // by the PATCH that is out
+    std::string sent_since;
+    std::optional<known_state> known;
+    bool is_open = false;
+    bool is_patching = false;
+    std::uint32_t tries = 0;
+    std::uint64_t used = 0; // key in by_use_
+  };
+  using key = std::tuple<bool, std::string, std::string>; // is pod, uid, type
+
+  bool is_needed(const entry& e, const content& c) const;
+  bool is_final(const entry& e, const content& c) const;
+  void on_read(job_id id, entry& e, verdict v, std::string_view body, exchange_window& window,
+               protocol::effects& out);
+  void on_patch(job_id id, entry& e, verdict v, std::string_view body, exchange_window& window,
+                protocol::effects& out);
+  void retry(job_id id, entry& e, base::duration at_least, exchange_window& window,
+             protocol::effects& out);
+  void settle(entry& e);
+  void forget(job_id id);
+  void use(job_id id, entry& e);
+  void forget_oldest();
+  std::string path_of(const entry& e) const;
+  protocol::http_request patch_request(entry& e, base::wall_time now) const;
+
+  api::dialect spoken_;
+  std::map<job_id, entry> entries_;
+  std::map<key, job_id> by_key_;
+  std::map<std::uint64_t, job_id> by_use_;
+  std::uint64_t last_use_ = 0;
+  std::size_t waiting_ = 0; // entries with `wanted`
+  std::uint64_t writes_ = 0;
+  std::uint64_t seed_ = 0;
+};
+
+} // namespace tutti::bridge

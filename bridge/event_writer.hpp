@@ -1,0 +1,75 @@
+// Writes Kubernetes Events, repeated ones as a series of one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "bridge/condition_writer.hpp"
+
+namespace tutti::bridge {
+
+/// A gang that waits says so at every attempt. The first time makes an Event; repetitions within
+/// `series_idle` count in its series, written at most every `series_refresh`; another text makes a
+/// new Event, no sooner than that either. Events are best effort: what cannot be written is
+/// dropped, and so is what goes beyond `event_series_remembered`.
+///
+/// A part of the status role: plain state, effects only.
+class event_writer {
+public:
+  using job_id = std::uint64_t;
+
+  struct options {
+    std::string scheduler_name = "tutti"; ///< reportingController
+    std::string instance = "tutti";       ///< reportingInstance
+    std::string group_api_version;        ///< of PodGroups
+  };
+  explicit event_writer(options o) : options_(std::move(o)) {}
+
+  void seed(std::uint64_t seed, std::uint64_t incarnation);
+
+  /// One more occurrence; `id` becomes the series' job if it is new. Returns whether `id` was used.
+  bool emit(const protocol::emit_event& x, job_id id, base::time_point now, exchange_window& window,
+            protocol::effects& out);
+  std::optional<protocol::http_request> next_request(job_id id, base::time_point now,
+                                                     base::wall_time wall);
+  void on_answer(job_id id, const condition_writer::answer& a, base::time_point now,
+                 exchange_window& window, protocol::effects& out);
+
+  /// Writes series that are due and forgets those that ended. Returns whether to be called again
+  /// after `series_refresh`.
+  bool sweep(base::time_point now, exchange_window& window);
+
+  std::size_t remembered() const { return series_.size(); }
+
+private:
+  struct series {
+    protocol::emit_event what;
+    std::string name;
+    std::int64_t count = 1;
+    std::int64_t written = 0; // count that the server has; 0 = no Event yet
+    std::int64_t sending = 0;
+    base::time_point last_seen{};
+    base::time_point last_write{};
+    bool is_open = false;
+    bool is_new_text = false; // the next write makes a new Event
+    std::uint32_t tries = 0;
+  };
+  using key = std::tuple<std::string, std::string, std::string, bool>; // uid, reason, action, warn
+
+  static key key_of(const protocol::emit_event& x);
+  bool is_due(const series& s, base::time_point now) const;
+  std::string fresh_name(const protocol::emit_event& x);
+  protocol::http_request post_request(const series& s, base::wall_time wall) const;
+  void forget(job_id id);
+
+  options options_;
+  std::map<job_id, series> series_;
+  std::map<key, job_id> by_key_;
+  std::uint64_t last_name_ = 0;
+  std::uint64_t seed_ = 0;
+};
+
+} // namespace tutti::bridge

@@ -1,0 +1,101 @@
+// Removes victims: says why, deletes exactly what was judged, and waits until it is really gone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "bridge/exchange_window.hpp"
+#include "bridge/pod_view.hpp"
+#include "bridge/verdicts.hpp"
+#include "protocol/role.hpp"
+
+namespace tutti::bridge {
+
+/// A victim may be replaced under the same name, changed by its kubelet at any moment, or reprieved
+/// by a withdrawal while our DELETE is on its way. So the DELETE carries the uid and the version
+/// that the DisruptionTarget patch returned; if the version has moved, the pod is read, and only if
+/// nobody has touched or fenced it since, it is marked and deleted again.
+///
+///     marking ─▶ deleting ─▶ waiting (polls) ─ 404 or another uid ─▶ victim_gone
+///        ▲           │ 409, unknown (B3)
+///        └─ reading ◀┘ alive, same touch, no higher fence
+///              └─ deleting already ─▶ waiting        touched or fenced since ─▶ dropped
+///
+///     stop_evicting: what is not deleted yet is touched (rule 7b); then `eviction_stopped`
+///
+/// Stateless across restarts: gangs repeat what they were not answered.
+class evictor_role final : public protocol::role {
+public:
+  struct options {
+    std::string scheduler_name = "tutti"; ///< in the victim's condition
+    base::wall_time wall_at_zero;         ///< wall time at the zero of the monotonic time line
+  };
+
+  explicit evictor_role(options o);
+
+  protocol::effects on(const protocol::event& e, base::time_point now) override;
+  std::uint64_t state_hash() const override;
+
+private:
+  enum class step : std::uint8_t { marking, deleting, reading, waiting, touching };
+
+  struct job {
+    step at = step::marking;
+    base::attempt_id attempt;
+    protocol::object_name gang;
+    protocol::victim who;
+    base::epoch_no fence;
+    std::string resource_version; // that the mark returned
+    std::string touch;            // that stood on the pod then
+    bool was_marked = false;
+    std::uint64_t touch_no = 0;
+    std::uint32_t tries = 0;
+    std::uint32_t polls = 0;
+    bool is_open = false;    // an exchange is out
+    bool is_stopped = false; // touch it instead
+  };
+  using job_id = std::uint64_t;
+  using job_key = std::pair<base::attempt_id, base::pod_uid>;
+
+  void hear(const protocol::evict& x);
+  void hear(const protocol::stop_evicting& x);
+  void add(job j);
+  void stop(job_id id);
+
+  std::optional<protocol::http_request> next_request(job_id id);
+  void on_answer(std::uint64_t exchange, int status, const std::string& body,
+                 std::int64_t retry_after_ms, protocol::effects& out);
+  void on_mark(job_id id, job& j, verdict v, const std::string& body, protocol::effects& out);
+  void on_delete(job_id id, job& j, verdict v, protocol::effects& out);
+  void on_read(job_id id, job& j, verdict v, const std::string& body, protocol::effects& out);
+  void on_touch(job_id id, job& j, verdict v, protocol::effects& out);
+  bool on_common(job_id id, job& j, verdict v, std::int64_t retry_after_ms, protocol::effects& out);
+
+  void go(job_id id, job& j, step to);
+  void poll(job_id id, job& j, protocol::effects& out);
+  void retry(job_id id, job& j, base::duration at_least, protocol::effects& out);
+  void gone(job_id id, protocol::effects& out);
+  void drop(job_id id, protocol::effects& out);
+  void finish(job_id id);
+  void report_stops(protocol::effects& out);
+  bool is_reprieved(const job& j, const pod_view& pod) const;
+  fence fence_of_job(const job& j) const;
+  base::wall_time wall_now() const;
+
+  options options_;
+  exchange_window window_;
+  std::map<job_id, job> jobs_;
+  std::map<job_key, job_id> by_key_;
+  std::set<base::attempt_id> stopping_; // answered when none of their jobs is left to touch
+  job_id last_job_ = 0;
+  std::uint64_t last_touch_ = 0;
+  std::uint64_t seed_ = 0;
+  std::uint64_t incarnation_ = 0;
+  base::time_point now_{};
+};
+
+} // namespace tutti::bridge
