@@ -41,8 +41,12 @@ void controllers::count(const object& pod, bool is_more) {
 }
 
 void controllers::react() {
+  if (pods_seen_ < store_.first_event(kind_id::pods)
+      || groups_seen_ < store_.first_event(kind_id::pod_groups)) {
+    live_.clear(); // more happened at once than the window holds: look at everything again
+    begin();
+  }
   for (; pods_seen_ < store_.end_event(kind_id::pods); ++pods_seen_) {
-    ensure(pods_seen_ >= store_.first_event(kind_id::pods), "the window is shorter than a batch");
     auto e = store_.event_at(kind_id::pods, pods_seen_);
     auto was = e.before && is_live_member(*e.before);
     auto is = e.what != change::deleted && is_live_member(*e.now);
@@ -50,7 +54,6 @@ void controllers::react() {
       count(*e.now, is);
   }
   for (; groups_seen_ < store_.end_event(kind_id::pod_groups); ++groups_seen_) {
-    ensure(groups_seen_ >= store_.first_event(kind_id::pod_groups), groups_seen_);
     auto now = store_.event_at(kind_id::pod_groups, groups_seen_).now;
     if (now->is_deleting)
       release_group(now->key);

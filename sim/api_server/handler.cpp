@@ -5,28 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "sim/api_server/handler_parts.hpp"
 #include "sim/api_server/table.hpp"
 
 namespace tutti::sim::api_server {
 
-/// What a path names.
-struct handler::route {
-  const endpoint* what = nullptr;
-  std::string_view ns;
-  std::string_view name;
-  std::string_view sub;
-
-  std::string key() const { return key_of(ns, name); }
-  part which() const { return sub == "status" ? part::status : part::whole; }
-};
-
 namespace {
-
-using base::time_point;
-
-/// A watch without timeoutSeconds ends after this, as servers do after half an hour to an hour.
-constexpr auto watch_default = std::chrono::minutes{30};
-constexpr auto bookmark_first = std::chrono::minutes{1};
 
 /// `path` without its leading /api/v1 or /apis/G/V: where the resource begins.
 struct resource_path {
@@ -43,28 +27,6 @@ std::optional<resource_path> resource_path_of(const target& path) {
   return std::nullopt;
 }
 
-response plain(int status, std::string body) {
-  response r;
-  r.status = status;
-  r.body = std::move(body);
-  return r;
-}
-
-void write_object(const endpoint& what, const object& x, std::string& out) {
-  if (what.group == "events.k8s.io") {
-    draft d{x.body};
-    to_new_event(d.doc());
-    out.append(what.head).append(json::serialize(d.doc()), 1);
-    return;
-  }
-  out.append(what.head).append(x.body, 1);
-}
-
-std::string one_table(const endpoint& what, const object& x, base::wall_time now) {
-  return table_of(what, {std::make_shared<object>(x)},
-                  fmt::format(R"({{"resourceVersion":"{}"}})", x.rev), now);
-}
-
 write_options write_options_of(const target& path) {
   return {!path.parameter("dryRun").empty(), path.parameter("fieldValidation")};
 }
@@ -76,71 +38,6 @@ std::optional<refusal> check_dry_run(const target& path) {
   return bad_request(
       fmt::format("dryRun: Unsupported value: \"{}\": supported values: \"All\"", text));
 }
-
-std::string hex_of(std::string_view text) {
-  std::string out;
-  for (unsigned char c : text)
-    out += fmt::format("{:02x}", c);
-  return out;
-}
-
-std::string from_hex(std::string_view text) {
-  std::string out;
-  auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2)
-    out += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
-  return out;
-}
-
-/// Where a paged list goes on: the revision that all its pages show, and the next key.
-struct page_mark {
-  revision at = 0;
-  std::string key;
-};
-
-std::string to_token(const page_mark& m) {
-  return hex_of(fmt::format("{}:{}", m.at, m.key));
-}
-
-std::optional<page_mark> from_token(std::string_view token) {
-  auto text = from_hex(token);
-  auto colon = text.find(':');
-  if (colon == std::string::npos || colon == 0)
-    return std::nullopt;
-  page_mark m;
-  for (char c : text.substr(0, colon)) {
-    if (c < '0' || c > '9')
-      return std::nullopt;
-    m.at = m.at * 10 + static_cast<revision>(c - '0');
-  }
-  m.key = text.substr(colon + 1);
-  return m;
-}
-
-/// Objects in the order of their keys from `from` on, as they were at a revision.
-class walk {
-public:
-  walk(const store::table& now, const store::table& then, std::string_view from)
-      : a_(now.lower_bound(from)), a_end_(now.end()), b_(then.lower_bound(from)),
-        b_end_(then.end()) {}
-
-  /// Null at the end.
-  object_ptr next() {
-    for (;;) {
-      if (a_ == a_end_ && b_ == b_end_)
-        return nullptr;
-      if (b_ == b_end_ || (a_ != a_end_ && a_->first < b_->first))
-        return (a_++)->second;
-      if (a_ != a_end_ && a_->first == b_->first)
-        ++a_;
-      if (auto x = (b_++)->second)
-        return x;
-    }
-  }
-
-private:
-  store::table::const_iterator a_, a_end_, b_, b_end_;
-};
 
 } // namespace
 
@@ -391,140 +288,6 @@ outcome<response> handler::remove_all(const request& r, const target& path, cons
   return plain(200, fmt::format(R"({{"kind":"{}List","apiVersion":"{}","metadata":)"
                                 R"({{"resourceVersion":"{}"}},"items":[{}]}})",
                                 to.what->what->kind, to.what->api_version, store_.last(), items));
-}
-
-outcome<response> handler::list(const request& r, const target& path, const route& to) {
-  count("list", to);
-  auto kind = to.what->what->id;
-  auto wanted = selector::parse(*to.what->what, path.parameter("labelSelector"),
-                                path.parameter("fieldSelector"));
-  if (auto* refused = std::get_if<refusal>(&wanted))
-    return *refused;
-  const auto& filter = std::get<selector>(wanted);
-  auto limit = path.number("limit").value_or(0);
-  auto asked = path.number("resourceVersion").value_or(0);
-  auto match = path.parameter("resourceVersionMatch");
-  if (asked > store_.last())
-    return too_large_version(asked, store_.last());
-  page_mark mark{store_.last(), to.ns.empty() ? "" : fmt::format("{}/", to.ns)};
-  auto is_exact = asked > 0 && (match == "Exact" || (match.empty() && limit > 0));
-  if (is_exact)
-    mark.at = asked;
-  if (auto token = path.parameter("continue"); !token.empty()) {
-    auto parsed = from_token(token);
-    if (!parsed || parsed->at > store_.last())
-      return bad_request("continue key is not valid");
-    mark = *parsed;
-    if (mark.at == 0) // an inconsistent continuation: from there on as things are now
-      mark.at = store_.last();
-  }
-  auto then = store_.difference_to(kind, mark.at);
-  if (!then) {
-    auto r410 = expired(mark.at, store_.window_start(kind));
-    if (!path.parameter("continue").empty()) {
-      r410.message = "The provided continue parameter is too old to display a consistent list "
-                     "result. You can start a new list without the continue parameter, or use the "
-                     "continue token in this response to retrieve the remainder of the results.";
-      r410.continue_token = to_token({0, mark.key});
-    }
-    return r410;
-  }
-  auto prefix = to.ns.empty() ? std::string{} : fmt::format("{}/", to.ns);
-  std::vector<object_ptr> rows;
-  std::string next_key;
-  walk objects{store_.all(kind), *then, mark.key};
-  while (auto x = objects.next()) {
-    if (!prefix.empty() && !x->key.starts_with(prefix))
-      break;
-    if (!filter.matches(*x))
-      continue;
-    if (limit > 0 && rows.size() == limit) {
-      next_key = x->key;
-      break;
-    }
-    rows.push_back(std::move(x));
-  }
-  auto meta = fmt::format(R"({{"resourceVersion":"{}")", mark.at);
-  if (!next_key.empty())
-    meta += fmt::format(R"(,"continue":"{}")", to_token({mark.at, next_key}));
-  meta += "}";
-  if (wants_table(r.accept))
-    return plain(200, table_of(*to.what, rows, meta, clock_.wall_now()));
-  response out;
-  std::size_t size = 256;
-  for (const auto& x : rows)
-    size += x->body.size() + 1;
-  out.body.reserve(size);
-  out.body = fmt::format(R"({{"kind":"{}List","apiVersion":"{}","metadata":{},"items":[)",
-                         to.what->what->kind, to.what->api_version, meta);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i > 0)
-      out.body += ',';
-    if (to.what->group == "events.k8s.io")
-      write_object(*to.what, *rows[i], out.body);
-    else
-      out.body += rows[i]->body;
-  }
-  out.body += "]}";
-  return out;
-}
-
-outcome<response> handler::start_watch(const request& r, const target& path, const route& to,
-                                       answer& out) {
-  count("watch", to);
-  auto wanted = selector::parse(*to.what->what, path.parameter("labelSelector"),
-                                path.parameter("fieldSelector"));
-  if (auto* refused = std::get_if<refusal>(&wanted))
-    return *refused;
-  auto asked = path.number("resourceVersion").value_or(0);
-  auto is_streaming_list = path.flag("sendInitialEvents");
-  if (is_streaming_list && path.parameter("resourceVersionMatch") != "NotOlderThan")
-    return invalid("ListOptions", {"meta.k8s.io", "", ""},
-                   {{"FieldValueForbidden",
-                     "Forbidden: sendInitialEvents requires setting resourceVersionMatch to "
-                     "NotOlderThan",
-                     "sendInitialEvents"}});
-  if (asked > store_.last())
-    return too_large_version(asked, store_.last());
-  auto now = clock_.now();
-  watch::options how;
-  how.what = to.what;
-  how.ns = to.ns;
-  how.wanted = std::get<selector>(wanted);
-  how.wants_bookmarks = path.flag("allowWatchBookmarks");
-  how.wants_table = wants_table(r.accept);
-  how.bookmark_at = now + bookmark_first;
-  auto seconds = path.number("timeoutSeconds").value_or(0);
-  how.ends_at = now
-                + (seconds > 0 ? base::duration{std::chrono::seconds{seconds}}
-                               : base::duration{watch_default});
-  how.write = [what = to.what, as_table = how.wants_table, this](const object& x,
-                                                                 std::string& line) {
-    if (as_table)
-      line += one_table(*what, x, clock_.wall_now());
-    else
-      write_object(*what, x, line);
-  };
-  std::string initial;
-  if (is_streaming_list || asked == 0) {
-    auto prefix = to.ns.empty() ? std::string{} : fmt::format("{}/", to.ns);
-    const auto& all = store_.all(to.what->what->id);
-    for (auto it = all.lower_bound(prefix); it != all.end(); ++it) {
-      if (!it->first.starts_with(prefix))
-        break;
-      if (!how.wanted.matches(*it->second))
-        continue;
-      initial += R"({"type":"ADDED","object":)";
-      how.write(*it->second, initial);
-      initial += "}\n";
-    }
-    if (is_streaming_list && how.wants_bookmarks)
-      initial += bookmark_line(*to.what, store_.last(), true, how.wants_table);
-    asked = store_.last();
-  }
-  out.stream =
-      std::make_unique<watch>(std::move(how), store_, asked, std::move(initial), store_.last());
-  return response{};
 }
 
 } // namespace tutti::sim::api_server

@@ -22,6 +22,12 @@ struct answer {
   revision after = 0;
 };
 
+/// Where a paged list goes on: the revision that all its pages show, and the next key.
+struct page_mark {
+  revision at = 0;
+  std::string key;
+};
+
 class handler {
 public:
   handler(const catalog& kinds, store& objects, registry& writes, const base::clock& time);
@@ -38,6 +44,8 @@ private:
   outcome<response> one(const request& r, const target& path, const route& to);
   outcome<response> pod_verb(const request& r, const target& path, const route& to);
   outcome<response> list(const request& r, const target& path, const route& to);
+  outcome<page_mark> page_of(const target& path, const route& to) const;
+  refusal page_expired(kind_id kind, const page_mark& mark, bool has_token) const;
   outcome<response> start_watch(const request& r, const target& path, const route& to, answer& out);
   outcome<response> change(const request& r, const target& path, const route& to);
   outcome<response> remove(const request& r, const target& path, const route& to);

@@ -112,11 +112,18 @@ void kubelet::begin(base::time_point now) {
   std::vector<object_ptr> all;
   for (const auto& [key, pod] : store_.all(kind_id::pods))
     all.push_back(pod);
+  std::erase_if(tasks_, [&](const auto& t) {
+    auto is_gone = !store_.find(kind_id::pods, t.first);
+    if (is_gone)
+      by_time_.erase({t.second.due, t.first});
+    return is_gone;
+  });
   auto wall = clock_.wall_now();
   for (const auto& pod : all) {
+    auto is_known = tasks_.contains(pod->key);
     look_at(pod, now);
     auto it = tasks_.find(pod->key);
-    if (it == tasks_.end() || it->second.doing == what::start)
+    if (is_known || it == tasks_.end() || it->second.doing == what::start)
       continue;
     // What is left of its time, counted from what the object says about its beginning or end.
     draft parsed{pod->body};
@@ -135,9 +142,10 @@ void kubelet::begin(base::time_point now) {
 void kubelet::react(base::time_point now) {
   if (!options_.is_on)
     return;
+  if (pods_seen_ < store_.first_event(kind_id::pods)
+      || nodes_seen_ < store_.first_event(kind_id::nodes))
+    begin(now); // more happened at once than the window holds: look at everything again
   for (; nodes_seen_ < store_.end_event(kind_id::nodes); ++nodes_seen_) {
-    if (nodes_seen_ < store_.first_event(kind_id::nodes))
-      continue;
     const auto& e = store_.event_at(kind_id::nodes, nodes_seen_);
     if (e.what == change::added)
       start_all_on(e.now->name(), now);
@@ -145,7 +153,7 @@ void kubelet::react(base::time_point now) {
   // Our own writes make events that are read in the same loop; each pod takes two rounds at most.
   for (; pods_seen_ < store_.end_event(kind_id::pods); ++pods_seen_) {
     if (pods_seen_ < store_.first_event(kind_id::pods))
-      continue;
+      return begin(now); // as above, by our own writes
     auto e = store_.event_at(kind_id::pods, pods_seen_);
     if (e.what == change::deleted)
       drop(e.now->key);

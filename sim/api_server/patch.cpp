@@ -78,6 +78,8 @@ private:
                     std::string_view parent);
   bool merge_list(json::value& into, const json::array& patch, std::string_view merge_key,
                   std::string_view name);
+  static void sort_entries(json::array& list, const json::array& patch, std::string_view merge_key,
+                           std::size_t old_size);
   void add_plain(json::value& into, const json::array& patch);
   static void remove_plain(json::object& into, std::string_view key, const json::value& values);
   static json::value without_directives(const json::value& v, const json::storage_ptr& sp);
@@ -135,6 +137,36 @@ void strategic::add_plain(json::value& into, const json::array& patch) {
       list.push_back(x);
 }
 
+/// The order in which a real server leaves a merged list: entries of the patch in the patch's
+/// order, and each other entry before the first of them that stood behind it. So new ones come
+/// first.
+void strategic::sort_entries(json::array& list, const json::array& patch,
+                             std::string_view merge_key, std::size_t old_size) {
+  auto of_patch = [&](const json::value& key) {
+    return std::ranges::find_if(list, [&](const auto& v) { return same_key(v, merge_key, key); });
+  };
+  std::vector<std::size_t> order; // indices into `list`, where old ones are below old_size
+  for (const auto& x : patch)
+    if (auto* key = x.is_object() ? x.get_object().if_contains(merge_key) : nullptr)
+      if (auto it = of_patch(*key); it != list.end())
+        if (auto i = static_cast<std::size_t>(it - list.begin());
+            std::ranges::find(order, i) == order.end())
+          order.push_back(i);
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < old_size; ++i) {
+    if (std::ranges::find(order, i) != order.end())
+      continue;
+    while (from < order.size() && !(order[from] < old_size && order[from] > i))
+      ++from;
+    order.insert(order.begin() + static_cast<std::ptrdiff_t>(from), i);
+    ++from;
+  }
+  json::array sorted(list.storage());
+  for (auto i : order)
+    sorted.push_back(std::move(list[i]));
+  list = std::move(sorted);
+}
+
 bool strategic::merge_list(json::value& into, const json::array& patch, std::string_view merge_key,
                            std::string_view name) {
   auto replaces = std::ranges::any_of(patch, [](const json::value& x) {
@@ -143,6 +175,7 @@ bool strategic::merge_list(json::value& into, const json::array& patch, std::str
   if (!into.is_array() || replaces)
     into = json::array(into.storage());
   auto& list = into.get_array();
+  auto old_size = list.size();
   for (const auto& x : patch) {
     auto* entry = x.if_object();
     if (!entry) {
@@ -161,6 +194,8 @@ bool strategic::merge_list(json::value& into, const json::array& patch, std::str
     auto it =
         std::ranges::find_if(list, [&](const auto& v) { return same_key(v, merge_key, *wanted); });
     if (directive == "delete") {
+      if (it != list.end() && static_cast<std::size_t>(it - list.begin()) < old_size)
+        --old_size;
       if (it != list.end())
         list.erase(it);
     } else if (it == list.end()) {
@@ -171,6 +206,7 @@ bool strategic::merge_list(json::value& into, const json::array& patch, std::str
       return false;
     }
   }
+  sort_entries(list, patch, merge_key, old_size);
   return true;
 }
 

@@ -294,6 +294,8 @@ base::result<std::unique_ptr<server>> server::open(const options& o, const base:
 }
 
 base::result<int> server::connect() {
+  if (in_->is_stopped)
+    return base::error{base::code::unavailable, "the API server is stopped"};
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return base::error{base::code::io, "no more socket pairs"};
@@ -311,6 +313,8 @@ std::uint16_t server::port() const {
 }
 
 base::result<applied> server::apply(std::vector<json::object> objects) {
+  if (in_->is_stopped)
+    return base::error{base::code::unavailable, "the API server is stopped"};
   std::promise<base::result<applied>> promise;
   auto future = promise.get_future();
   asio::post(in_->io, [in = in_.get(), objects = std::move(objects),
@@ -334,6 +338,8 @@ std::size_t server::pending_work() const {
 }
 
 std::map<std::string, std::uint64_t, std::less<>> server::requests() const {
+  if (in_->is_stopped)
+    return in_->plane.requests().counters();
   std::promise<std::map<std::string, std::uint64_t, std::less<>>> promise;
   auto future = promise.get_future();
   asio::post(in_->io,

@@ -116,9 +116,9 @@ TEST_F(Handler, conditions_are_merged_by_type) {
   strategic(path, condition("PodGroupInitiallyScheduled", "False"));
   strategic(path, condition("tutti.dev/Degraded", "True"));
   auto r = strategic(path, condition("PodGroupInitiallyScheduled", "True"));
-  EXPECT_EQ(r.text("/status/conditions/0/type"), "PodGroupInitiallyScheduled");
-  EXPECT_EQ(r.text("/status/conditions/0/status"), "True");
-  EXPECT_EQ(r.text("/status/conditions/1/type"), "tutti.dev/Degraded");
+  EXPECT_EQ(r.text("/status/conditions/0/type"), "tutti.dev/Degraded") << "new ones come first";
+  EXPECT_EQ(r.text("/status/conditions/1/type"), "PodGroupInitiallyScheduled");
+  EXPECT_EQ(r.text("/status/conditions/1/status"), "True");
   auto gone = strategic(path, R"({"status":{"conditions":[{"$patch":"delete",)"
                               R"("type":"tutti.dev/Degraded"}]}})");
   EXPECT_EQ(gone.text("/status/conditions/1"), "");

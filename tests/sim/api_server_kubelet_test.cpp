@@ -122,6 +122,43 @@ TEST_F(Kubelet, a_namespace_takes_its_contents_with_it) {
   EXPECT_EQ(get("/api/v1/namespaces/lab").status, 404);
 }
 
+TEST_F(Kubelet, catches_up_when_more_happens_at_once_than_the_window_holds) {
+  control_plane::options o;
+  o.keeps.events_max = 3;
+  start(o);
+  make_node("n1");
+  make_group("g");
+  for (auto name : {"a", "b", "c", "d", "e"}) {
+    make_pod(name, R"(,"schedulingGroup":{"podGroupName":"g"})");
+    bind(name, "n1");
+  }
+  pass(0s);
+  for (auto name : {"a", "b", "c", "d", "e"}) {
+    EXPECT_EQ(get(pod_path(name)).text("/status/phase"), "Running") << name;
+    remove(pod_path(name), R"({"gracePeriodSeconds":0})");
+  }
+  remove(std::string{groups} + "/g");
+  pass(0s);
+  EXPECT_EQ(get(std::string{groups} + "/g").status, 404);
+  EXPECT_EQ(plane->pending_work(), 0u);
+}
+
+TEST_F(Kubelet, counts_the_time_of_a_pod_from_its_start_also_after_a_restart) {
+  make_node("n1");
+  make_pod("a", "", R"(,"annotations":{"tutti.dev/run-for":"60s"})");
+  bind("a", "n1");
+  pass(0s);
+  pass(40s);
+  control_plane again{{}, clock}; // a new process with what the old one left behind
+  for (auto kind : {kind_id::namespaces, kind_id::nodes, kind_id::pods})
+    for (const auto& [key, x] : plane->objects().all(kind))
+      again.objects().restore(kind, x);
+  again.objects().restored(plane->objects().last());
+  again.begin();
+  ASSERT_TRUE(again.next_deadline());
+  EXPECT_EQ(*again.next_deadline(), clock.now() + 20s);
+}
+
 TEST_F(Kubelet, an_eviction_obeys_the_budget) {
   make_pod("a", "", R"(,"labels":{"app":"x"})");
   post("/apis/policy/v1/namespaces/default/poddisruptionbudgets",
