@@ -167,7 +167,8 @@ void shard_role::press(const node_uid& node) {
 
 /// From a gang, where the node's own actor was not to be found, or not yet.
 void shard_role::hear(const may_bind& x) {
-  if (nodes_.known(x.node) != nullptr) {
+  const auto* e = nodes_.known(x.node);
+  if (e != nullptr && e->is_up()) {
     out_.tell(to_node(x.node), x);
     return;
   }
@@ -175,7 +176,7 @@ void shard_role::hear(const may_bind& x) {
                                                      .node = x.node,
                                                      .allowed = {},
                                                      .refused = x.pods,
-                                                     .is_gone = nodes_.is_fresh()});
+                                                     .is_gone = e == nullptr && nodes_.is_fresh()});
 }
 
 void shard_role::tell_view() {

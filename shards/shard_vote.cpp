@@ -33,7 +33,10 @@ void shard_role::hear(const prepare& x) {
     return;
   take_in(x.coordinator, x.attempt.epoch, x.low_water);
   if (book_.find(x.attempt) != nullptr) {
-    vote_yes(x.attempt); // a repeated PREPARE; or P1, after a restart
+    if (fences_.is_over(x.coordinator, x.attempt.epoch))
+      ask_owner(x.attempt); // a paused owner's: its successor says what becomes of it
+    else
+      vote_yes(x.attempt); // a repeated PREPARE; or P1, after a restart
     return;
   }
   if (gatherings_.contains(x.attempt))

@@ -156,7 +156,6 @@ public:
   struct letter {
     protocol::address to;
     message what;
-    std::size_t records_before = 0; ///< synced ones that were queued when it left
   };
   std::vector<letter> mail; ///< to gangs, partitions, topology, mirror, admin
   std::vector<journal_entry> journal;
@@ -217,7 +216,7 @@ private:
     if (s.to.kind == protocol::role_kind::node || s.to.kind == protocol::role_kind::shard)
       queue_.push_back({from, std::move(s.to), std::move(s.what)});
     else
-      mail.push_back({std::move(s.to), std::move(s.what), journal.size()});
+      mail.push_back({std::move(s.to), std::move(s.what)});
   }
   void run() {
     for (auto pos = queue_.begin(); pos != queue_.end() && !has_crashed;) {
