@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/api_server/handler_parts.hpp"
+#include "sim/api_server/protobuf.hpp"
 #include "sim/api_server/table.hpp"
 
 namespace tutti::sim::api_server {
@@ -25,6 +26,21 @@ std::optional<resource_path> resource_path_of(const target& path) {
   if (path[0] == "apis" && path.size() >= 4)
     return resource_path{path[1], path[2], 3};
   return std::nullopt;
+}
+
+/// The body as JSON, into memory of `sp`. kubectl sends some kinds as protobuf only.
+outcome<json::value> body_of(const request& r, const json::storage_ptr& sp) {
+  if (r.content_type.find("protobuf") != std::string_view::npos) {
+    auto decoded = decode_protobuf(r.body);
+    if (!decoded)
+      return unsupported_media(r.content_type);
+    return json::value(std::move(*decoded), sp);
+  }
+  boost::system::error_code failed;
+  auto body = json::parse(r.body, failed, sp);
+  if (failed)
+    return bad_request("couldn't get version/kind; json parse error");
+  return body;
 }
 
 write_options write_options_of(const target& path) {
@@ -149,16 +165,14 @@ outcome<response> handler::change(const request& r, const target& path, const ro
       type = patch_type::json;
     else if (media != "application/merge-patch+json")
       return unsupported_media(r.content_type);
-  } else if (r.content_type.find("protobuf") != std::string_view::npos) {
-    return unsupported_media(r.content_type);
   }
   json::monotonic_resource memory;
-  boost::system::error_code failed;
-  auto body = json::parse(r.body, failed, &memory);
-  if (failed || (!is_patch && !body.is_object()))
-    return bad_request("the object provided is unrecognized (must be of type "
-                       + std::string{to.what->what->kind}
-                       + "): couldn't get version/kind; json parse error");
+  auto read = body_of(r, &memory);
+  if (auto* refused = std::get_if<refusal>(&read))
+    return *refused;
+  auto& body = std::get<json::value>(read);
+  if (!is_patch && !body.is_object())
+    return bad_request("couldn't get version/kind; json parse error");
   auto how = write_options_of(path);
   auto done = is_patch ? registry_.patch(*to.what, to.key(), to.which(), type, body, how)
               : is_create
@@ -185,13 +199,12 @@ outcome<delete_options> delete_options_of(const request& r, const target& path,
     out.grace_s = static_cast<std::int64_t>(*grace);
   if (r.body.empty())
     return out;
-  if (r.content_type.find("protobuf") != std::string_view::npos)
-    return unsupported_media(r.content_type);
-  boost::system::error_code failed;
-  auto body = json::parse(r.body, failed);
-  if (failed || !body.is_object())
+  auto body = body_of(r, {});
+  if (auto* refused = std::get_if<refusal>(&body))
+    return *refused;
+  const auto* options = std::get<json::value>(body).if_object();
+  if (!options)
     return bad_request("couldn't get version/kind; json parse error");
-  const auto* options = &body.get_object();
   if (!member.empty()) {
     auto* inner = look(*options, {member});
     if (!inner || !inner->is_object())
@@ -215,8 +228,6 @@ outcome<response> handler::pod_verb(const request& r, const target& path, const 
   if (auto refused = check_dry_run(path))
     return *refused;
   count("create", to);
-  if (r.content_type.find("protobuf") != std::string_view::npos)
-    return unsupported_media(r.content_type);
   outcome<written> done;
   if (to.sub == "eviction") {
     auto how = delete_options_of(r, path, "deleteOptions");
@@ -226,11 +237,13 @@ outcome<response> handler::pod_verb(const request& r, const target& path, const 
   } else {
     unsigned char memory[4096];
     json::monotonic_resource fast{memory, sizeof memory};
-    boost::system::error_code failed;
-    auto body = json::parse(r.body, failed, &fast);
-    if (failed || !body.is_object())
+    auto read = body_of(r, &fast);
+    if (auto* refused = std::get_if<refusal>(&read))
+      return *refused;
+    auto* body = std::get<json::value>(read).if_object();
+    if (!body)
       return bad_request("couldn't get version/kind; json parse error");
-    done = registry_.bind(to.key(), body.get_object(), write_options_of(path));
+    done = registry_.bind(to.key(), *body, write_options_of(path));
   }
   if (auto* refused = std::get_if<refusal>(&done))
     return *refused;

@@ -283,6 +283,22 @@ TEST_F(Handler, server_side_apply_is_refused_in_words) {
   EXPECT_EQ(send("PATCH", pod_path("a"), "{}", "application/apply-patch+yaml").status, 415);
 }
 
+TEST_F(Handler, kubectls_protobuf_is_read_for_the_kinds_that_come_as_such) {
+  // kubectl create namespace lab
+  constexpr std::string_view create{"k8s\0"
+                                    "\x0a\x0f\x0a\x02v1\x12\x09Namespace"
+                                    "\x12\x0f\x0a\x09\x0a\x03lab\x12\x00\x1a\x00"
+                                    "\x12\x00\x1a\x00\x1a\x00\x22\x00",
+                                    4 + 17 + 17 + 4};
+  constexpr auto type = "application/vnd.kubernetes.protobuf";
+  auto r = send("POST", "/api/v1/namespaces", create, type);
+  EXPECT_EQ(r.status, 201) << r.raw;
+  EXPECT_EQ(r.text("/metadata/name"), "lab");
+  for (std::size_t n = 0; n < create.size(); ++n) // cut anywhere: an answer, never a crash
+    EXPECT_GE(send("POST", "/api/v1/namespaces?dryRun=All", create.substr(0, n), type).status, 400);
+  EXPECT_EQ(send("POST", pods, create, type).status, 400);
+}
+
 TEST_F(Handler, a_file_is_applied_once_and_changed_by_difference) {
   auto node = json::parse(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},)"
                           R"("status":{"allocatable":{"cpu":"4"}}})")
