@@ -52,20 +52,41 @@ bool is_soft(const class_entry& x) {
          });
 }
 
-void set_row(std::vector<column>& columns, std::vector<std::int64_t>& most, std::uint32_t slot,
-             const amounts& row, std::size_t slots) {
-  for (std::size_t d = 0; d < std::max(row.size(), columns.size()); ++d) {
+/// One summary of columns: `free` or `allocatable` of a block.
+struct summed_columns {
+  std::vector<column>& values;
+  std::vector<std::int64_t>& most;
+  std::vector<std::int64_t>& least;
+};
+summed_columns free_columns(block& b) {
+  return {b.free, b.most_free, b.least_free};
+}
+summed_columns allocatable_columns(block& b) {
+  return {b.allocatable, b.most_allocatable, b.least_allocatable};
+}
+
+void summarise(const block& b, summed_columns& x, std::size_t d) {
+  const auto& values = x.values[d];
+  x.most[d] = x.least[d] = b.by_name.empty() ? 0 : values[b.by_name.front()];
+  for (auto slot : b.by_name) {
+    x.most[d] = std::max(x.most[d], values[slot]);
+    x.least[d] = std::min(x.least[d], values[slot]);
+  }
+}
+
+/// Writes one node's amounts, and the summaries where they change by it.
+void set_row(const block& b, summed_columns x, std::uint32_t slot, const amounts& row) {
+  for (std::size_t d = 0; d < std::max(row.size(), x.values.size()); ++d) {
     const auto value = d < row.size() ? row[d] : 0;
-    if (d >= columns.size()) {
-      columns.emplace_back(slots, 0);
-      most.push_back(0);
+    if (d >= x.values.size()) {
+      x.values.emplace_back(b.size(), 0);
+      x.most.push_back(0);
+      x.least.push_back(0);
     }
-    auto& here = columns[d];
-    const auto old = std::exchange(here[slot], value);
-    if (value >= most[d])
-      most[d] = value;
-    else if (old == most[d])
-      most[d] = *std::max_element(here.begin(), here.end());
+    const auto old = std::exchange(x.values[d][slot], value);
+    // A node that came or went with a zero moves the summary, too.
+    if (old != value || old == 0)
+      summarise(b, x, d);
   }
 }
 
@@ -177,7 +198,9 @@ void capacity_view::mark(const base::attempt_id& attempt, const std::vector<mark
     auto pos = nodes_.find(s.node);
     if (pos == nodes_.end())
       continue;
-    pos->second.marks.push_back({attempt, s.takes});
+    auto& added = pos->second.marks.emplace_back();
+    added.attempt = attempt;
+    added.takes = s.takes;
     touched.push_back(s.node);
   }
   std::sort(touched.begin(), touched.end());
@@ -274,7 +297,9 @@ std::uint32_t capacity_view::block_with_room(const std::vector<std::string>& pat
   fresh->free.resize(first_extended);
   fresh->allocatable.resize(first_extended);
   fresh->most_free.resize(first_extended);
+  fresh->least_free.resize(first_extended);
   fresh->most_allocatable.resize(first_extended);
+  fresh->least_allocatable.resize(first_extended);
   state_.blocks.push_back(std::move(fresh));
   of_path.push_back(number);
   index_is_stale_ = true;
@@ -348,8 +373,8 @@ void capacity_view::vacate(node_ref at) {
   mine.nodes[at.slot] = nullptr;
   mine.classes[at.slot] = no_class;
   mine.ports[at.slot].clear();
-  set_row(mine.free, mine.most_free, at.slot, {}, mine.size());
-  set_row(mine.allocatable, mine.most_allocatable, at.slot, {}, mine.size());
+  set_row(mine, free_columns(mine), at.slot, {});
+  set_row(mine, allocatable_columns(mine), at.slot, {});
   find_only_class(mine);
   mine.layout_version = mine.version;
   ++state_.layout_version;
@@ -359,7 +384,7 @@ void capacity_view::vacate(node_ref at) {
 void capacity_view::write_allocatable(node_ref at, const base::resources& x) {
   const auto row = flat(x);
   auto& mine = writable(at.block);
-  set_row(mine.allocatable, mine.most_allocatable, at.slot, row, mine.size());
+  set_row(mine, allocatable_columns(mine), at.slot, row);
   mine.layout_version = mine.version;
 }
 
@@ -372,7 +397,7 @@ void capacity_view::write_free(const record& x) {
   }
   const auto row = flat(left);
   auto& mine = writable(x.at.block);
-  set_row(mine.free, mine.most_free, x.at.slot, row, mine.size());
+  set_row(mine, free_columns(mine), x.at.slot, row);
   mine.ports[x.at.slot] = std::move(ports);
 }
 

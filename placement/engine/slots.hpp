@@ -19,7 +19,8 @@ enum class measure : std::uint8_t {
 /// Columns of one block: the snapshot's own, or a trial's copy of them.
 struct block_columns {
   const std::vector<column>* values = nullptr;
-  const std::vector<std::int64_t>* most = nullptr;
+  const std::vector<std::int64_t>* most = nullptr;  ///< by dimension, or a larger bound
+  const std::vector<std::int64_t>* least = nullptr; ///< by dimension, or a smaller bound
 };
 block_columns columns_of(const block& b, measure by);
 

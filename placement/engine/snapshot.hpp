@@ -72,15 +72,17 @@ using amounts = boost::container::small_vector<std::int64_t, 8>;
 /// Nodes with one topology path. An empty slot has no node, class 0 and zeros in every column.
 /// A column may be missing at the end: then no node of the block has that resource.
 struct block {
-  std::vector<std::string> path;       ///< value per topology level
-  std::vector<node_info_ptr> nodes;    ///< by slot; null = empty
-  std::vector<std::uint32_t> classes;  ///< by slot: index into `snapshot::classes`
-  std::vector<column> free;            ///< [dimension][slot], marks already subtracted
-  std::vector<column> allocatable;     ///< [dimension][slot]
-  std::vector<base::port_list> ports;  ///< by slot: taken ones
-  std::vector<std::uint16_t> by_name;  ///< live slots in the order of node names
-  std::vector<std::int64_t> most_free; ///< by dimension: the largest amount in the column
+  std::vector<std::string> path;        ///< value per topology level
+  std::vector<node_info_ptr> nodes;     ///< by slot; null = empty
+  std::vector<std::uint32_t> classes;   ///< by slot: index into `snapshot::classes`
+  std::vector<column> free;             ///< [dimension][slot], marks already subtracted
+  std::vector<column> allocatable;      ///< [dimension][slot]
+  std::vector<base::port_list> ports;   ///< by slot: taken ones
+  std::vector<std::uint16_t> by_name;   ///< live slots in the order of node names
+  std::vector<std::int64_t> most_free;  ///< by dimension: the largest amount in the column
+  std::vector<std::int64_t> least_free; ///< … and the smallest, live nodes only
   std::vector<std::int64_t> most_allocatable;
+  std::vector<std::int64_t> least_allocatable;
   std::uint32_t only_class = no_class; ///< of all live nodes, or `many_classes`
   std::uint64_t version = 0;           ///< equal versions are equal content, in one process
   std::uint64_t layout_version = 0;    ///< as `version`, but for everything except free and ports

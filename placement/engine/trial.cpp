@@ -28,8 +28,8 @@ const slot_counts& trial::slots(std::uint32_t shape, std::uint32_t block_number)
   auto& known = mine.by_shape[shape];
   if (known.version == mine.version)
     return known.counts;
-  count_slots(where_, *where_.blocks[block_number], {&mine.values, &mine.most}, use.needs, by_,
-              use.memory->view, known.counts);
+  count_slots(where_, *where_.blocks[block_number], {&mine.values, &mine.most, &mine.least},
+              use.needs, by_, use.memory->view, known.counts);
   const auto& wanted = use.memory->view.kind().takes.ports;
   if (!wanted.empty() && !known.counts.empty())
     for (const auto& [slot, port] : mine.ports) {
@@ -71,6 +71,7 @@ trial::overlay& trial::writable(std::uint32_t block_number) {
     auto fresh = std::make_unique<overlay>();
     fresh->values = *columns.values;
     fresh->most = *columns.most;
+    fresh->least = *columns.least;
     number = static_cast<std::uint32_t>(overlays_.size());
     overlays_.push_back(std::move(fresh));
   }
@@ -80,8 +81,11 @@ trial::overlay& trial::writable(std::uint32_t block_number) {
 void trial::change(const run& x, std::int64_t sign) {
   auto& mine = writable(x.node.block);
   const auto& use = shapes_[x.shape];
-  for (const auto& n : use.needs)
-    mine.values[n.what][x.node.slot] += sign * n.amount * x.count;
+  for (const auto& n : use.needs) {
+    auto& left = mine.values[n.what][x.node.slot];
+    left += sign * n.amount * x.count;
+    mine.least[n.what] = std::min(mine.least[n.what], left);
+  }
   const auto& ports = use.memory->view.kind().takes.ports;
   if (sign < 0)
     for (const auto& p : ports)

@@ -74,7 +74,8 @@ private:
   };
   struct overlay {
     std::vector<column> values;
-    std::vector<std::int64_t> most; // not lowered by what is taken: a bound
+    std::vector<std::int64_t> most;  // not lowered by what is taken: a bound
+    std::vector<std::int64_t> least; // not raised by what is given back: a bound
     std::vector<std::pair<std::uint32_t, base::host_port>> ports;
     std::uint64_t version = 1;
     std::vector<counted> by_shape;

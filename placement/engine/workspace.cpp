@@ -15,6 +15,13 @@ constexpr std::size_t flat_keys_max = 16;
 
 } // namespace
 
+void shape_memory::reuse(const base::shape_ptr& kind) {
+  view = shape_view{kind};
+  for (auto& of_measure : known_)
+    for (auto& b : of_measure)
+      b.version = 0;
+}
+
 const slot_counts& shape_memory::slots(const snapshot& where, std::uint32_t block_number,
                                        const std::vector<need>& needs, measure by) {
   auto& known = known_[static_cast<std::size_t>(by)];
@@ -39,14 +46,27 @@ std::shared_ptr<shape_memory> workspace::shape(const base::shape_ptr& kind) {
     pos = shapes_.end();
   }
   if (pos == shapes_.end()) {
-    if (shapes_.size() >= shapes_max)
-      shapes_.erase(std::min_element(shapes_.begin(), shapes_.end(), [](auto& a, auto& b) {
-        return a.second->last_used < b.second->last_used;
-      }));
-    pos = shapes_.emplace(kind->id, std::make_shared<shape_memory>(kind)).first;
+    auto made = fresh(kind);
+    pos = shapes_.emplace(kind->id, std::move(made)).first;
   }
   pos->second->last_used = ++clock_;
   return pos->second;
+}
+
+/// A new memory, or that of the shape not used for longest: the buffers are large, and making them
+/// anew would cost more than counting.
+std::shared_ptr<shape_memory> workspace::fresh(const base::shape_ptr& kind) {
+  if (shapes_.size() < shapes_max)
+    return std::make_shared<shape_memory>(kind);
+  auto oldest = std::min_element(shapes_.begin(), shapes_.end(), [](auto& a, auto& b) {
+    return a.second->last_used < b.second->last_used;
+  });
+  auto out = std::move(oldest->second);
+  shapes_.erase(oldest);
+  if (out.use_count() != 1) // a plan under way still reads it
+    return std::make_shared<shape_memory>(kind);
+  out->reuse(kind);
+  return out;
 }
 
 std::vector<domain_view> workspace::domains(const snapshot& where, const std::string& key) {

@@ -36,6 +36,9 @@ public:
   const slot_counts& slots(const snapshot& where, std::uint32_t block_number,
                            const std::vector<need>& needs, measure by);
 
+  /// Becomes another shape and keeps the memory of this one.
+  void reuse(const base::shape_ptr& kind);
+
   shape_view view;
   std::uint64_t last_used = 0;
 
@@ -72,6 +75,8 @@ private:
   boost::unordered_flat_map<base::shape_id, std::shared_ptr<shape_memory>,
                             std::hash<base::shape_id>>
       shapes_;
+  std::shared_ptr<shape_memory> fresh(const base::shape_ptr& kind);
+
   boost::unordered_flat_map<std::string, std::unique_ptr<flat_key>> flat_keys_;
   std::uint64_t clock_ = 0;
 };

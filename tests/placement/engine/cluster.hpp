@@ -11,6 +11,7 @@
 
 #include "placement/engine/capacity_view.hpp"
 #include "placement/engine/plan.hpp"
+#include "placement/engine/trial.hpp"
 
 namespace tutti::placement::engine::testing {
 
