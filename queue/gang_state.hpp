@@ -9,6 +9,7 @@
 
 #include "base/explanation.hpp"
 #include "base/ids.hpp"
+#include "base/limits.hpp"
 #include "base/time.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/phases.hpp"
@@ -49,6 +50,14 @@ struct past_attempt {
 /// So many of them are kept per gang that is not at rest.
 inline constexpr std::size_t history_longest = 20;
 
+/// The watch normally shows a Binding within milliseconds; an owed pod that it never shows was
+/// deleted in between. Planning it again is safe (its Binding is refused), only wasteful.
+inline constexpr auto settle_longest = std::chrono::seconds{10};
+/// A partition that has just begun, or whose gang actor was lost, is asked again; it ignores what
+/// it has under way. First soon, then ever later, and never more often than this once it has
+/// answered.
+inline constexpr auto silence_longest = 2 * base::limits::resend_longest;
+
 /// What is known of an attempt under way.
 struct attempt_now {
   base::attempt_id id; ///< try_no 0 until the first word of it
@@ -57,10 +66,13 @@ struct attempt_now {
   std::uint32_t members = 0;
   std::uint32_t bound = 0;        ///< as it reports
   std::uint32_t bound_before = 0; ///< when it was asked for
-  std::uint32_t arrived = 0;      ///< members offered to it that were since seen bound, or left
+  std::uint32_t arrived = 0;      ///< members offered to it that were since seen bound
   std::uint64_t grew = 0;         ///< newest view that grew meanwhile and might help; 0 = none
-  std::uint32_t asked = 0;
-  bool has_changed = false; ///< the gang itself changed meanwhile in a way that may help
+  protocol::gang_ptr who;         ///< as it was offered; null if it was resumed, not asked for
+  std::uint32_t conflicts = 0;    ///< that were lost before it
+  std::uint32_t asked = 0;        ///< how often
+  base::time_point next_ask;      ///< if the partition stays silent until then
+  bool has_changed = false;       ///< the gang itself changed meanwhile in a way that may help
   bool is_heard = false;
   base::time_point from;
 };
@@ -79,7 +91,6 @@ struct gang_life {
   std::uint32_t refused = 0;   ///< in a row (Q-15)
   std::uint32_t errors = 0;    ///< in a row (Q-16)
   std::uint32_t conflicts = 0; ///< in a row
-  std::uint32_t owed = 0;      ///< bound members that the watch has yet to show
   bool has_free_retry = true;  ///< may be tried again without rest if the view grew meanwhile
   bool is_stale = true;        ///< something changed since the last refusal
   std::uint64_t told = 0;      ///< hash of the condition last asked for; 0 = none

@@ -64,15 +64,14 @@ void queue_role::settle_members(gang_entry& g, const attempt_now& tried,
   const auto seen = count(g).bound;
   const auto unseen = x.bound > seen ? x.bound - seen : 0;
   const auto owed = std::min(unseen, newly > tried.arrived ? newly - tried.arrived : 0);
-  for (auto* pod : g.members)
-    if (owed == 0
-        || std::find(x.members_left.begin(), x.members_left.end(), pod->uid)
-               != x.members_left.end())
-      pod->is_owed = false;
-    else
-      pod->is_owed |= pod->is_pending(); // also of an attempt that began before a restart
-  if (owed > 0)
-    life_of(g).owed = owed;
+  const bool was_resumed = !tried.who; // then nobody has marked what was offered
+  for (auto* pod : g.members) {
+    const bool is_left =
+        std::find(x.members_left.begin(), x.members_left.end(), pod->uid) != x.members_left.end();
+    pod->is_owed = owed > 0 && !is_left && (pod->is_owed || (was_resumed && pod->is_pending()));
+  }
+  g.owed = owed;
+  g.limit_owed();
 }
 
 void queue_role::judge_outcome(gang_entry& g, const attempt_now& tried,
@@ -132,7 +131,7 @@ void queue_role::after_refusal(gang_entry& g, const attempt_now& tried, base::ex
   life.why = std::make_unique<base::explanation>(std::move(why));
   if (goes_again)
     life.not_before = now_;
-  const bool is_open = judge(g, how_).what == gate_verdict::kind::open && life.owed == 0;
+  const bool is_open = judge(g, how_).what == gate_verdict::kind::open && g.owed == 0;
   if (is_open)
     announce_refusal(g, *life.why, how_, out_);
   if (!is_open || has_grown || tried.has_changed) {

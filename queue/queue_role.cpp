@@ -16,20 +16,6 @@ namespace tutti::queue {
 
 using base::reason_code;
 
-namespace {
-
-/// Everything that has a time shares one timer, armed for the earliest.
-constexpr protocol::timer_id due_timer{1, 0};
-/// The watch normally shows a Binding within milliseconds; an owed pod that it never shows was
-/// deleted in between. Planning it again is safe (its Binding is refused), only wasteful.
-constexpr auto settle_longest = std::chrono::seconds{10};
-/// A partition that has just begun, or whose gang actor was lost, is asked again; it ignores what
-/// it has under way. First soon, then ever later, and never more often than this once it has
-/// answered.
-constexpr auto silence_longest = 2 * base::limits::resend_longest;
-
-} // namespace
-
 queue_role::queue_role(options how) : how_(std::move(how)), registry_(how_) {}
 queue_role::~queue_role() = default;
 
@@ -81,6 +67,7 @@ void queue_role::hear(const protocol::pod_seen& x) {
   const auto news = registry_.put(x.pod);
   if (news.has_arrived)
     arrived(*news.gang);
+  news.gang->limit_owed();
   if (news.gang->is_lone_pod())
     adopt_stray(*news.gang);
   reconsider(*news.gang, news.may_help);
@@ -95,8 +82,7 @@ void queue_role::hear(const protocol::pod_gone& x) {
   const auto news = registry_.drop(*pod);
   if (!news.gang)
     return;
-  if (news.has_arrived)
-    arrived(*news.gang);
+  news.gang->limit_owed();
   reconsider(*news.gang, news.may_help);
 }
 
@@ -154,62 +140,6 @@ void queue_role::hear(const protocol::view_grew& x) {
 }
 
 // ---------------------------------------------------------------- attempts
-
-void queue_role::hear(const protocol::gang_progress& x) {
-  if (over_.has(x.attempt))
-    return;
-  auto* g = registry_.find_gang(x.attempt.gang);
-  attempt_now* now = nullptr;
-  if (!g) {
-    auto& s = strays_[x.attempt.gang];
-    s.name = x.name;
-    if (!s.attempt.is_heard)
-      s.attempt.from = now_;
-    now = &s.attempt;
-  } else {
-    auto& life = life_of(*g);
-    if (!life.attempt) { // a decision that was resumed: not asked for by this queue
-      pools_.leave(*g);
-      life.attempt = std::make_unique<attempt_now>();
-      life.attempt->from = now_;
-      life.attempt->bound_before = count(*g).bound;
-      pools_.enter(*g, pool::attempting, now_ + silence_longest);
-    }
-    now = life.attempt.get();
-  }
-  if (now->is_heard && x.attempt < now->id)
-    return;
-  now->id = x.attempt;
-  now->is_heard = true;
-  now->at = x.at;
-  now->reason = x.reason;
-  now->members = x.members;
-  now->bound = x.bound;
-  if (!g)
-    return;
-  explain(*g->life, reason_of(*now));
-  pools_.delay(*g, now_ + silence_longest);
-}
-
-void queue_role::hear(const protocol::attempt_over& x) {
-  if (over_.has(x.attempt))
-    return;
-  over_.add(x.attempt);
-  auto* g = registry_.find_gang(x.attempt.gang);
-  if (g && g->life && g->life->attempt) {
-    finish(*g, x);
-    return;
-  }
-  const auto pos = strays_.find(x.attempt.gang);
-  if (pos == strays_.end())
-    return;
-  const auto gone = std::move(pos->second);
-  strays_.erase(pos);
-  if (auto* heir = registry_.find_group(gone.name)) { // waits until its namesake is out of the way
-    settle_members(*heir, gone.attempt, x);
-    reconsider(*heir, true);
-  }
-}
 
 /// Rule 3 of the protocol: the facts of this moment, or nothing if the gang must not be decided.
 void queue_role::hear_last_look(const protocol::last_look& x, const protocol::address& from) {
@@ -287,10 +217,10 @@ void queue_role::reconsider(gang_entry& g, bool may_help) {
 
 void queue_role::open(gang_entry& g, bool may_help) {
   auto& life = life_of(g);
-  if (life.owed > 0 || is_name_in_use(g)) {
+  if (g.owed > 0 || is_name_in_use(g)) {
     explain(life, reason_code::binding,
-            life.owed > 0 ? "the last attempt is being confirmed"
-                          : "an older PodGroup of this name is being bound");
+            g.owed > 0 ? "the last attempt is being confirmed"
+                       : "an older PodGroup of this name is being bound");
     if (!life.is_placed || life.where != pool::settling)
       pools_.move(g, pool::settling, now_ + settle_longest);
     return;
@@ -327,6 +257,7 @@ void queue_role::come_to_rest(gang_entry& g) {
     g.is_degraded = false;
   pools_.leave(g);
   g.life.reset();
+  g.owed = 0;
 }
 
 /// The object behind the gang is going away. An attempt under way outlives it.
@@ -339,21 +270,7 @@ void queue_role::depart(gang_entry& g) {
   g.life.reset();
 }
 
-/// A resumed decision came before the facts of its gang, or the gang came back.
-void queue_role::adopt_stray(gang_entry& g) {
-  const auto pos = strays_.find(g.uid());
-  if (pos == strays_.end())
-    return;
-  auto& life = life_of(g);
-  ensure(!life.attempt, to_text(g.name()));
-  pools_.leave(g);
-  life.attempt = std::make_unique<attempt_now>(std::move(pos->second.attempt));
-  strays_.erase(pos);
-  explain(life, reason_of(*life.attempt));
-  pools_.enter(g, pool::attempting, now_ + silence_longest);
-}
-
-/// A pod that was offered to an attempt is seen bound, or gone.
+/// A pod that was offered to an attempt is seen bound.
 void queue_role::arrived(gang_entry& g) {
   if (g.life && g.life->attempt) {
     ++g.life->attempt->arrived;
@@ -362,8 +279,8 @@ void queue_role::arrived(gang_entry& g) {
   for (auto& [uid, s] : strays_)
     if (!g.is_lone_pod() && s.name == g.group->name)
       ++s.attempt.arrived;
-  if (g.life && g.life->owed > 0)
-    --g.life->owed;
+  if (g.owed > 0)
+    --g.owed;
 }
 
 bool queue_role::is_name_in_use(const gang_entry& g) const {
@@ -379,77 +296,6 @@ void queue_role::explain(gang_life& life, reason_code reason, std::string detail
     life.since = now_;
   life.reason = reason;
   life.detail = std::move(detail);
-}
-
-// ---------------------------------------------------------------- time and window
-
-void queue_role::fire_due() {
-  for (auto* g : pools_.due_at(now_)) {
-    auto& life = *g->life;
-    if (life.where == pool::attempting) {
-      ask(*g);
-    } else if (life.where == pool::settling) {
-      life.owed = 0;
-      pools_.leave(*g);
-      reconsider(*g, true);
-    } else { // rested, or flushed
-      life.not_before = std::min(life.not_before, now_);
-      make_ready(*g);
-    }
-  }
-}
-
-void queue_role::fill_window() {
-  if (!is_started_ || !is_synced_)
-    return;
-  while (pools_.size(pool::queued) > 0 && in_flight() < base::limits::attempts_in_flight)
-    try_now(**pools_.in(pool::queued).begin());
-}
-
-void queue_role::try_now(gang_entry& g) {
-  ensure(judge(g, how_).what == gate_verdict::kind::open, to_text(g.name()));
-  auto& life = *g.life;
-  ensure(life.owed == 0 && !life.attempt, to_text(g.name()));
-  life.attempt = std::make_unique<attempt_now>();
-  life.attempt->from = now_;
-  life.attempt->bound_before = count(g).bound;
-  for (auto* pod : g.members)
-    pod->is_owed = false;
-  ++g.attempts;
-  explain(life, reason_code::reserving);
-  pools_.move(g, pool::attempting, now_);
-  ask(g);
-}
-
-/// Sends the gang as it is now to its partition. Idempotent there while an attempt is under way.
-void queue_role::ask(gang_entry& g) {
-  auto& life = *g.life;
-  auto& attempt = *life.attempt;
-  const auto patience = base::limits::resend_first * (1 << std::min(attempt.asked, 5u));
-  ++attempt.asked;
-  pools_.delay(g, now_
-                      + (attempt.is_heard ? base::duration{silence_longest}
-                                          : std::min<base::duration>(patience, silence_longest)));
-  for (auto* pod : g.members)
-    pod->is_owed |= pod->is_pending();
-  auto who = std::make_shared<const protocol::gang>(assemble(g));
-  out_.add(protocol::note{"queue.tried",
-                          {{"gang", to_text(who->name)},
-                           {"members", static_cast<std::int64_t>(who->members.size())},
-                           {"conflicts", static_cast<std::int64_t>(life.conflicts)}}});
-  out_.tell(protocol::to_partition(protocol::partition_of(who->uid)),
-            protocol::try_gang{who, life.conflicts});
-}
-
-void queue_role::rearm() {
-  const auto due = pools_.next_due();
-  if (due == armed_for_)
-    return;
-  if (due)
-    out_.add(protocol::arm{due_timer, std::max(*due - now_, base::duration{})});
-  else
-    out_.add(protocol::disarm{due_timer});
-  armed_for_ = due;
 }
 
 // ---------------------------------------------------------------- memory

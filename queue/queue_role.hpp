@@ -66,14 +66,16 @@ private:
   void make_ready(gang_entry& g);
   void depart(gang_entry& g);
   void come_to_rest(gang_entry& g);
-  void adopt_stray(gang_entry& g);
   void arrived(gang_entry& g);
   bool is_name_in_use(const gang_entry& g) const;
   void explain(gang_life& life, base::reason_code reason, std::string detail = {});
-  void fire_due();
+
+  // How attempts are asked for and followed (attempts.cpp).
   void fill_window();
   void try_now(gang_entry& g);
-  void ask(gang_entry& g);
+  void ask(attempt_now& attempt);
+  void adopt_stray(gang_entry& g);
+  void fire_due();
   void rearm();
   std::size_t in_flight() const { return pools_.size(pool::attempting) + strays_.size(); }
 

@@ -110,6 +110,14 @@ std::uint32_t gang_entry::min_count() const {
   return !is_lone_pod() && group->facts ? group->facts->min_count : 1;
 }
 
+void gang_entry::limit_owed() {
+  if (owed == 0)
+    return;
+  const auto offered = std::count_if(members.begin(), members.end(),
+                                     [](const pod_entry* pod) { return pod->is_owed; });
+  owed = std::min(owed, static_cast<std::uint32_t>(offered));
+}
+
 tally count(const gang_entry& g) {
   tally t;
   for (const auto* pod : g.members) {
@@ -230,13 +238,13 @@ registry::pod_news registry::put(const protocol::pod_facts& x) {
       pod->is_pending() ? !was_pending || old_kind != pod->kind : was_live && !pod->is_live();
   if (pod->is_owed && !pod->is_pending()) {
     pod->is_owed = false;
-    news.has_arrived = true;
+    news.has_arrived = !pod->node.value.empty();
   }
   return news;
 }
 
 registry::pod_news registry::drop(pod_entry& pod) {
-  pod_news news{.gang = pod.gang, .may_help = pod.is_live(), .has_arrived = pod.is_owed};
+  pod_news news{.gang = pod.gang, .may_help = pod.is_live()};
   if (pod.own) {
     news.gang = nullptr;
   } else {

@@ -59,6 +59,7 @@ struct gang_entry {
   boost::container::small_vector<pod_entry*, 1> members; ///< by (created, name)
   std::unique_ptr<gang_life> life;                       ///< null = at rest
   std::uint32_t attempts = 0;                            ///< ever made
+  std::uint32_t owed = 0;   ///< bound, but not shown by the watch yet; outlives the group's object
   bool is_degraded = false; ///< the last attempt left it below its minimum
 
   bool is_lone_pod() const { return !group; }
@@ -70,6 +71,8 @@ struct gang_entry {
   std::int32_t priority() const;
   std::int64_t created_ms() const;
   std::uint32_t min_count() const;
+  /// No more is owed than there are members that were offered and not shown since.
+  void limit_owed();
 };
 
 /// Members by what they are to the quorum.
@@ -109,7 +112,7 @@ public:
   struct pod_news {
     gang_entry* gang = nullptr;
     bool may_help = false;    ///< a new pending member, one less, or other requirements
-    bool has_arrived = false; ///< an owed member was seen bound, or will never be
+    bool has_arrived = false; ///< an owed member was seen bound
   };
   /// Adds or updates a pod. The caller has removed it before if it changes its group.
   pod_news put(const protocol::pod_facts& x);

@@ -152,6 +152,14 @@ TEST_F(Gating, o7_a_member_of_another_priority_is_refused_visibly) {
   EXPECT_EQ(tried(), names{"g"});
 }
 
+TEST_F(Gating, p3_a_gang_says_that_it_may_not_evict_others) {
+  synced();
+  pod("a", {.never_preempts = true});
+  EXPECT_TRUE(tried_gang()->never_preempts);
+  pod("b", {});
+  EXPECT_FALSE(tried_gang()->never_preempts);
+}
+
 TEST_F(Gating, o7_in_the_dialect_of_1_36_mixed_priorities_are_tried_highest_first) {
   how.refuses_mixed_priorities = false;
   begin();

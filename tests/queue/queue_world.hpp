@@ -73,6 +73,7 @@ struct QueueWorld : testing::Test {
     bool gated = false;
     bool terminal = false;
     bool deleting = false;
+    bool never_preempts = false;
     std::string version = "1";
   };
   static protocol::shape_ptr shape_of(std::int64_t cpu) {
@@ -97,6 +98,7 @@ struct QueueWorld : testing::Test {
     f.is_gated = x.gated;
     f.is_terminal = x.terminal;
     f.is_deleting = x.deleting;
+    f.never_preempts = x.never_preempts;
     f.node = {x.node};
     f.resource_version = x.version;
     f.created = {x.created};
@@ -156,7 +158,7 @@ struct QueueWorld : testing::Test {
     protocol::view_grew m{.view_version = version, .grown = 1, .most_free = {}};
     m.most_free.cpu_milli = cpu;
     m.most_free.pods = 100;
-    tell(m, protocol::role_kind::topology);
+    tell(std::move(m), protocol::role_kind::topology);
   }
 
   // ------------------------------------------------------------ what was said

@@ -1,0 +1,176 @@
+// How attempts are asked for and followed: the window, the partitions, and the one timer.
+#include "queue/queue_role.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.hpp"
+#include "base/limits.hpp"
+#include "protocol/sharding.hpp"
+
+namespace tutti::queue {
+
+using base::reason_code;
+
+namespace {
+
+/// Everything that has a time shares one timer, armed for the earliest.
+constexpr protocol::timer_id due_timer{1, 0};
+
+} // namespace
+
+// ---------------------------------------------------------------- the window
+
+void queue_role::fill_window() {
+  if (!is_started_ || !is_synced_)
+    return;
+  while (pools_.size(pool::queued) > 0 && in_flight() < base::limits::attempts_in_flight)
+    try_now(**pools_.in(pool::queued).begin());
+}
+
+void queue_role::try_now(gang_entry& g) {
+  ensure(judge(g, how_).what == gate_verdict::kind::open, to_text(g.name()));
+  auto& life = *g.life;
+  ensure(g.owed == 0 && !life.attempt, to_text(g.name()));
+  life.attempt = std::make_unique<attempt_now>();
+  auto& attempt = *life.attempt;
+  attempt.from = now_;
+  attempt.bound_before = count(g).bound;
+  attempt.conflicts = life.conflicts;
+  attempt.who = std::make_shared<const protocol::gang>(assemble(g));
+  for (auto* pod : g.members)
+    pod->is_owed = pod->is_pending();
+  ++g.attempts;
+  explain(life, reason_code::reserving);
+  ask(attempt);
+  pools_.move(g, pool::attempting, attempt.next_ask);
+}
+
+/// Asks the partition, each time for the gang as it was at first: what an attempt was offered must
+/// be known exactly when it ends, and the last look catches up. A resumed attempt needs no asking.
+void queue_role::ask(attempt_now& attempt) {
+  const auto patience = base::limits::resend_first * (1 << std::min(attempt.asked, 5u));
+  ++attempt.asked;
+  attempt.next_ask = now_
+                     + (attempt.is_heard ? base::duration{silence_longest}
+                                         : std::min<base::duration>(patience, silence_longest));
+  if (!attempt.who)
+    return;
+  out_.add(protocol::note{"queue.tried",
+                          {{"gang", to_text(attempt.who->name)},
+                           {"members", static_cast<std::int64_t>(attempt.who->members.size())},
+                           {"asked", static_cast<std::int64_t>(attempt.asked)},
+                           {"conflicts", static_cast<std::int64_t>(attempt.conflicts)}}});
+  out_.tell(protocol::to_partition(protocol::partition_of(attempt.who->uid)),
+            protocol::try_gang{attempt.who, attempt.conflicts});
+}
+
+// ---------------------------------------------------------------- words about attempts
+
+void queue_role::hear(const protocol::gang_progress& x) {
+  if (over_.has(x.attempt))
+    return;
+  auto* g = registry_.find_gang(x.attempt.gang);
+  attempt_now* now = nullptr;
+  if (!g) {
+    auto& s = strays_[x.attempt.gang];
+    s.name = x.name;
+    if (!s.attempt.is_heard && !s.attempt.who)
+      s.attempt.from = now_;
+    now = &s.attempt;
+  } else {
+    auto& life = life_of(*g);
+    if (!life.attempt) { // a decision that was resumed: not asked for by this queue
+      pools_.leave(*g);
+      life.attempt = std::make_unique<attempt_now>();
+      life.attempt->from = now_;
+      life.attempt->bound_before = count(*g).bound;
+      pools_.enter(*g, pool::attempting, now_);
+    }
+    now = life.attempt.get();
+  }
+  if (now->is_heard && x.attempt < now->id)
+    return;
+  now->id = x.attempt;
+  now->is_heard = true;
+  now->at = x.at;
+  now->reason = x.reason;
+  now->members = x.members;
+  now->bound = x.bound;
+  now->next_ask = now_ + silence_longest;
+  if (!g)
+    return;
+  explain(*g->life, reason_of(*now));
+  pools_.delay(*g, now->next_ask);
+}
+
+void queue_role::hear(const protocol::attempt_over& x) {
+  if (over_.has(x.attempt))
+    return;
+  over_.add(x.attempt);
+  auto* g = registry_.find_gang(x.attempt.gang);
+  if (g && g->life && g->life->attempt) {
+    finish(*g, x);
+    return;
+  }
+  const auto pos = strays_.find(x.attempt.gang);
+  if (pos == strays_.end())
+    return;
+  const auto gone = std::move(pos->second);
+  strays_.erase(pos);
+  if (auto* heir = registry_.find_group(gone.name)) { // waits until its namesake is out of the way
+    settle_members(*heir, gone.attempt, x);
+    reconsider(*heir, true);
+  }
+}
+
+/// A resumed decision came before the facts of its gang, or the gang came back.
+void queue_role::adopt_stray(gang_entry& g) {
+  const auto pos = strays_.find(g.uid());
+  if (pos == strays_.end())
+    return;
+  auto& life = life_of(g);
+  ensure(!life.attempt, to_text(g.name()));
+  pools_.leave(g);
+  life.attempt = std::make_unique<attempt_now>(std::move(pos->second.attempt));
+  strays_.erase(pos);
+  explain(life, reason_of(*life.attempt));
+  pools_.enter(g, pool::attempting, life.attempt->next_ask);
+}
+
+// ---------------------------------------------------------------- time
+
+void queue_role::fire_due() {
+  for (auto* g : pools_.due_at(now_)) {
+    auto& life = *g->life;
+    if (life.where == pool::attempting) {
+      ask(*life.attempt);
+      pools_.delay(*g, life.attempt->next_ask);
+    } else if (life.where == pool::settling) {
+      g->owed = 0;
+      pools_.leave(*g);
+      reconsider(*g, true);
+    } else { // rested, or flushed
+      life.not_before = std::min(life.not_before, now_);
+      make_ready(*g);
+    }
+  }
+  for (auto& [uid, s] : strays_)
+    if (s.attempt.next_ask <= now_)
+      ask(s.attempt);
+}
+
+void queue_role::rearm() {
+  auto due = pools_.next_due();
+  for (const auto& [uid, s] : strays_)
+    due = due ? std::min(*due, s.attempt.next_ask) : s.attempt.next_ask;
+  if (due == armed_for_)
+    return;
+  if (due)
+    out_.add(protocol::arm{due_timer, std::max(*due - now_, base::duration{})});
+  else
+    out_.add(protocol::disarm{due_timer});
+  armed_for_ = due;
+}
+
+} // namespace tutti::queue
