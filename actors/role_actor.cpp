@@ -38,7 +38,7 @@ role_actor::role_actor(caf::actor_config& cfg, services* around, protocol::role_
 }
 
 caf::behavior role_actor::make_behavior() {
-  return {[this](const mail& m) { open(*m); }};
+  return {[this](const mail& m) { open(m); }};
 }
 
 void role_actor::on_exit() {
@@ -51,7 +51,14 @@ void role_actor::on_exit() {
   role_.reset();
 }
 
-void role_actor::open(letter& x) {
+void role_actor::open(const mail& m) {
+  if (!has_begun_ && !std::holds_alternative<begin>(*m))
+    early_.push_back(m);
+  else
+    handle(*m);
+}
+
+void role_actor::handle(letter& x) {
   if (is_retired_)
     return;
   std::visit(
@@ -201,8 +208,11 @@ void role_actor::act(protocol::fault& x) {
 }
 
 void role_actor::on(begin&) {
+  has_begun_ = true;
   for (const auto& e : std::exchange(how_.first, {}))
     take(e);
+  for (const auto& m : std::exchange(early_, {}))
+    handle(*m);
 }
 
 void role_actor::on(append_done& x) {

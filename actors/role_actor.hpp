@@ -40,7 +40,8 @@ public:
   void on_exit() override;
 
 private:
-  void open(letter& x);
+  void open(const mail& m);
+  void handle(letter& x);
   void take(const protocol::event& e);
   void forget_exchange(const protocol::event& e);
   void perform(protocol::effect& e, std::uint64_t& batch_mark);
@@ -72,6 +73,8 @@ private:
   protocol::role_ptr role_;
   options how_;
   bool is_retired_ = false;
+  bool has_begun_ = false;
+  std::deque<mail> early_; ///< came before `begin`: others begin earlier than we do
 
   // order
   struct waiting {

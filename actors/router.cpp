@@ -11,6 +11,11 @@ void router::put(const protocol::address& where, caf::actor who) {
   actors_[where] = std::move(who);
 }
 
+void router::put_parent(const protocol::address& where, const protocol::address& parent) {
+  std::unique_lock lock{mutex_};
+  parents_[where] = parent;
+}
+
 void router::drop(const protocol::address& where, const caf::actor_addr& who) {
   std::unique_lock lock{mutex_};
   auto pos = actors_.find(where);
@@ -30,7 +35,17 @@ void router::send(const protocol::address& from, const protocol::address& to,
 }
 
 void router::post(const protocol::address& to, mail what) const {
-  if (auto who = find(to))
+  caf::actor who;
+  {
+    std::shared_lock lock{mutex_};
+    auto pos = actors_.find(to);
+    if (pos == actors_.end())
+      if (auto parent = parents_.find(to); parent != parents_.end())
+        pos = actors_.find(parent->second);
+    if (pos != actors_.end())
+      who = pos->second;
+  }
+  if (who)
     caf::anon_send(who, std::move(what));
 }
 

@@ -18,6 +18,8 @@ class router {
 public:
   /// From now on `where` is `who`; replaces whoever was there.
   void put(const protocol::address& where, caf::actor who);
+  /// What is sent to `where` while nobody is there goes to `parent`: a shard speaks for its nodes.
+  void put_parent(const protocol::address& where, const protocol::address& parent);
   /// Takes `where` out if it still is `who`: a retired actor must not take out its successor.
   void drop(const protocol::address& where, const caf::actor_addr& who);
   /// Null if nobody is there.
@@ -34,6 +36,8 @@ public:
 private:
   mutable std::shared_mutex mutex_;
   boost::unordered_flat_map<protocol::address, caf::actor, std::hash<protocol::address>> actors_;
+  boost::unordered_flat_map<protocol::address, protocol::address, std::hash<protocol::address>>
+      parents_;
 };
 
 } // namespace tutti::actors

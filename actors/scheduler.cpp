@@ -92,7 +92,10 @@ scheduler::~scheduler() {
 base::result<void> scheduler::recover() {
   auto remains = around_.store.take_remains();
   around_.incarnation = {remains.last_incarnation.value + 1};
-  for (auto& f : make_founders(how_)) {
+  const auto since_zero =
+      std::chrono::duration_cast<std::chrono::milliseconds>(around_.clock.now().time_since_epoch());
+  const base::wall_time wall_at_zero{around_.clock.wall_now().unix_ms - since_zero.count()};
+  for (auto& f : make_founders(how_, wall_at_zero)) {
     auto& left = remains.roles[f.where];
     if (!left.checkpoint.empty())
       if (auto ok = f.role->restore(left.checkpoint); !ok)
@@ -137,6 +140,8 @@ void scheduler::bring_up(const protocol::address& where, const protocol::address
   auto role = around_.make_role(where);
   ensure(role != nullptr, protocol::to_text(where));
   protocol::started first{.epoch = {1}, .incarnation = around_.incarnation, .seed = how_.seed};
+  if (where.kind == protocol::role_kind::node)
+    routes_.put_parent(where, parent);
   spawn(where, parent, std::move(role), false, 0, {protocol::event{std::move(first)}});
   routes_.post(where, make_mail(begin{}));
 }

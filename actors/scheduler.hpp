@@ -30,6 +30,8 @@ struct scheduler_options {
   std::string kubernetes = "1.37"; ///< decides dialect and condition type
   bool fast_path = true;           ///< all shards share this process and its store
   bool writes_pod_events = true;
+  bool lists_plainly = false; ///< no streaming lists, for servers that lack them
+  std::uint32_t planners = 1; ///< workers for long searches; 0 = bounded searches only
   std::size_t threads = 2;
   std::uint64_t seed = 1;
 };

@@ -6,6 +6,7 @@
 #include "bridge/evictor_role.hpp"
 #include "bridge/mirror_role.hpp"
 #include "bridge/status_role.hpp"
+#include "placement/planner_role.hpp"
 #include "placement/preemption_role.hpp"
 #include "placement/topology_role.hpp"
 #include "protocol/gang_role.hpp"
@@ -49,26 +50,52 @@ protocol::role_ptr make_mirror(const scheduler_options& how) {
   o.levels = how.levels;
   o.scheduler_names = how.scheduler_names;
   o.spoken = dialect_of(how);
+  o.streams_lists = !how.lists_plainly;
   return std::make_unique<bridge::mirror_role>(o);
+}
+
+protocol::role_ptr make_evictor(const scheduler_options& how, base::wall_time wall_at_zero) {
+  bridge::evictor_role::options o;
+  o.scheduler_name = how.scheduler_names.front();
+  o.wall_at_zero = wall_at_zero;
+  return std::make_unique<bridge::evictor_role>(o);
+}
+
+protocol::role_ptr make_status(const scheduler_options& how, base::wall_time wall_at_zero) {
+  bridge::status_role::options o;
+  o.scheduler_name = how.scheduler_names.front();
+  o.spoken = dialect_of(how);
+  o.wall_at_zero = wall_at_zero;
+  return std::make_unique<bridge::status_role>(o);
+}
+
+/// The topology, the workers that take long searches off its hands, and the preemption coordinator.
+void add_placement(std::vector<founder>& out, const scheduler_options& how) {
+  auto board = std::make_shared<placement::search_board>();
+  out.push_back({to(role_kind::topology),
+                 std::make_unique<placement::topology_role>(
+                     placement::topology_options{how.levels, how.shards, how.planners, board})});
+  for (std::uint32_t p = 0; p < how.planners; ++p)
+    out.push_back(
+        {{role_kind::planner, p, {}},
+         std::make_unique<placement::planner_role>(placement::planner_options{board, how.shards})});
+  out.push_back({to(role_kind::preemption), std::make_unique<placement::preemption_role>()});
 }
 
 } // namespace
 
-std::vector<founder> make_founders(const scheduler_options& how) {
+std::vector<founder> make_founders(const scheduler_options& how, base::wall_time wall_at_zero) {
   std::vector<founder> out;
   for (std::uint32_t s = 0; s < how.shards; ++s)
     out.push_back({protocol::to_shard({s}),
                    std::make_unique<shards::shard_role>(shards::shard_role::options{
                        .shard = {s}, .shards = how.shards, .fast_path = how.fast_path}),
                    true});
-  out.push_back({to(role_kind::topology),
-                 std::make_unique<placement::topology_role>(placement::topology_role::options{
-                     .levels = how.levels, .shards = how.shards})});
+  add_placement(out, how);
   out.push_back({to(role_kind::queue), make_queue(how), true});
-  out.push_back({to(role_kind::preemption), std::make_unique<placement::preemption_role>()});
   out.push_back({to(role_kind::binder), std::make_unique<bridge::binder_role>()});
-  out.push_back({to(role_kind::evictor), std::make_unique<bridge::evictor_role>()});
-  out.push_back({to(role_kind::status), std::make_unique<bridge::status_role>()});
+  out.push_back({to(role_kind::evictor), make_evictor(how, wall_at_zero)});
+  out.push_back({to(role_kind::status), make_status(how, wall_at_zero)});
   for (std::uint32_t p = 0; p < base::limits::partitions; ++p)
     out.push_back(
         {protocol::to_partition({p}), std::make_unique<protocol::partition_role>(

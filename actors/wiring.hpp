@@ -19,7 +19,7 @@ struct founder {
 
 /// All founders in the order in which they begin: who keeps promises first, who asks for them
 /// later, and the mirror, which brings the API server's word, last.
-std::vector<founder> make_founders(const scheduler_options& how);
+std::vector<founder> make_founders(const scheduler_options& how, base::wall_time wall_at_zero);
 
 /// The role behind an address that a founder brings up: node and gang. Null for any other kind.
 protocol::role_ptr make_hosted_role(const protocol::address& where, const scheduler_options& how);

@@ -1,3 +1,4 @@
+// The verbs about the cluster: heat map of the racks, status.
 #include <algorithm>
 #include <array>
 #include <cstdio>

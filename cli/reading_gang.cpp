@@ -1,3 +1,4 @@
+// The verbs about one gang: explain, describe, trace, wait.
 #include <chrono>
 #include <cstdio>
 #include <thread>

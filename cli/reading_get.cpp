@@ -1,3 +1,4 @@
+// The lists: gangs, nodes, shards; as tables or for machines.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -51,7 +51,7 @@ void gang_role::on(const timer_fired& x) {
     break;
   }
   case attempt_state::evicting:
-    out_.tell(to(role_kind::evictor), stop_evicting{attempt_});
+    out_.tell(to(role_kind::evictor), stop_evicting{attempt_, victims(), fence_epoch_});
     break;
   default:
     break;

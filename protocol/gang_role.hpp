@@ -83,6 +83,7 @@ private:
   void look_again();
   std::optional<base::explanation> disagreement(const gang& seen) const;
   void decide_now();
+  std::vector<rider> riders() const;
   void give_up(attempt_outcome how, base::explanation why);
 
   // after the decision (gang_role_commit.cpp)
@@ -91,6 +92,7 @@ private:
   void advance();
   void settle_cover();
   void start_evicting();
+  std::vector<victim> victims() const;
   void finish_if_settled();
 
   // Bindings (gang_role_bind.cpp)

@@ -132,10 +132,17 @@ void gang_role::start_evicting() {
   for (const auto& s : rolling_->slices())
     for (const auto& v : s.asked->victims) {
       longest_grace_ms = std::max(longest_grace_ms, v.grace_ms);
-      out_.tell(to(role_kind::evictor), evict{attempt_, name_, v});
+      out_.tell(to(role_kind::evictor), evict{attempt_, name_, v, fence_epoch_});
     }
   out_.add(
       arm{{deadline_timer, 0}, limits::victim_slack + std::chrono::milliseconds{longest_grace_ms}});
+}
+
+std::vector<victim> gang_role::victims() const {
+  std::vector<victim> all;
+  for (const auto& s : rolling_->slices())
+    all.insert(all.end(), s.asked->victims.begin(), s.asked->victims.end());
+  return all;
 }
 
 void gang_role::hear(const victim_gone& x) {

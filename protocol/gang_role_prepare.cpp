@@ -203,14 +203,19 @@ void gang_role::decide_now() {
   for (const auto& s : plan_->slices)
     for (const auto& where : s.seats)
       what.seat_versions.push_back(members.at(where.pod.value)->resource_version);
-  std::vector<rider> riders;
-  if (how_.fast_path)
-    for (const auto& v : votes_)
-      riders.push_back(
-          {v.asked->shard, v.said->incarnation, prepared_record{attempt_, partition_, v.asked}});
   proposed_ = what;
   go(attempt_state::deciding);
-  out_.add(fault{"C2"}).add(decide{slot_of(attempt_), std::move(what), std::move(riders)});
+  out_.add(fault{"C2"}).add(decide{slot_of(attempt_), std::move(what), riders()});
+}
+
+/// Fast path: what each shard promised, to be made durable in the decision's own batch.
+std::vector<rider> gang_role::riders() const {
+  std::vector<rider> out;
+  if (how_.fast_path)
+    for (const auto& v : votes_)
+      out.push_back(
+          {v.asked->shard, v.said->incarnation, prepared_record{attempt_, partition_, v.asked}});
+  return out;
 }
 
 void gang_role::on(const decided& x) {
@@ -242,7 +247,7 @@ void gang_role::on(const decide_unknown& x) {
   // An empty read would prove nothing about a write still in flight: the same write again settles
   // it.
   ensure(proposed_.has_value());
-  out_.add(decide{x.slot, *proposed_, {}});
+  out_.add(decide{x.slot, *proposed_, riders()});
 }
 
 /// Presumed abort: nothing is written, the shards are told lazily. Never while a decide is

@@ -191,6 +191,16 @@ TEST_F(coordinator, an_unknown_decide_is_settled_by_writing_the_same_again) {
   EXPECT_EQ(again.front().what, first.front().what);
 }
 
+TEST_F(coordinator, on_the_fast_path_the_repeated_write_carries_the_promises_again) {
+  role = std::make_unique<gang_role>(gang_role::options{.fast_path = true});
+  is_deciding();
+  quiet();
+  give(decide_unknown{slot_of(attempt)});
+  ASSERT_EQ(take<decide>().size(), 1u);
+  EXPECT_EQ(take<decide>().front().riders.size(), 2u)
+      << "if the first write did not happen, the shards' promises are on no disk yet";
+}
+
 TEST_F(coordinator, whoever_loses_the_slot_obeys_what_is_there) {
   is_deciding();
   auto theirs = std::make_shared<decision>(take<decide>().front().what);

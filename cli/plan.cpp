@@ -1,0 +1,280 @@
+#include "cli/plan.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <optional>
+
+#include <boost/json.hpp>
+#include <fmt/core.h>
+
+#include "actors/wiring.hpp"
+#include "api/manifest.hpp"
+#include "base/explanation.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/output.hpp"
+#include "cli/role_host.hpp"
+#include "sim/api_server/control_plane.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+namespace json = boost::json;
+using protocol::role_kind;
+using protocol::to;
+
+/// Time that stands still: a plan must not depend on when it is asked for.
+class still_clock final : public base::clock {
+public:
+  base::time_point now() const override { return base::time_point{std::chrono::seconds{1}}; }
+  base::wall_time wall_now() const override { return {}; }
+};
+
+struct verdict {
+  protocol::object_name name;
+  std::size_t members = 0;
+  protocol::plan_ptr placement;
+  base::explanation why_not;
+};
+
+/// The scheduler's own roles over the files' objects, without a coordinator: each gang that the
+/// queue would try is planned by the topology, takes its room, and makes way for the next.
+class planning {
+public:
+  planning(const plan_options& how, sim::api_server::control_plane& api)
+      : api_(api), host_([this](const auto& x) { return actors::make_hosted_role(x, options_); },
+                         [this](const auto& from, const auto& whom, const auto& what) {
+                           return intercept(from, whom, what);
+                         },
+                         [this](const auto& x) { return answer(x); }) {
+    if (!how.levels.empty())
+      options_.levels = how.levels;
+    options_.lists_plainly = true;
+    options_.planners = 0;
+    for (auto& f : actors::make_founders(options_, {})) {
+      const bool thinks = f.where.kind == role_kind::shard || f.where.kind == role_kind::topology
+                          || f.where.kind == role_kind::queue || f.where.kind == role_kind::mirror;
+      if (thinks)
+        host_.add(f.where, std::move(f.role));
+    }
+  }
+
+  std::vector<verdict> run() {
+    host_.start();
+    host_.run(); // the whole view is told before the first gang is planned
+    while (!waiting_.empty()) {
+      ask_next();
+      host_.run();
+    }
+    host_.send(to(role_kind::admin), to(role_kind::queue), protocol::inspect{1, "gangs", {}});
+    host_.run();
+    add_untried();
+    return std::move(verdicts_);
+  }
+
+private:
+  /// The journey of a gang ends here with the topology's answer.
+  bool intercept(const protocol::address&, const protocol::address& whom,
+                 const protocol::message& what) {
+    if (const auto* x = std::get_if<protocol::try_gang>(&what)) {
+      waiting_.push_back(x->who);
+      return true;
+    }
+    if (const auto* x = std::get_if<protocol::plan_answer>(&what)) {
+      conclude(*x);
+      return true;
+    }
+    if (const auto* x = std::get_if<protocol::inspected>(&what))
+      rows_ = x->json;
+    return whom.kind == role_kind::admin || whom.kind == role_kind::status;
+  }
+
+  /// One at a time and in the queue's order, as a lone scheduler with time on its hands would.
+  void ask_next() {
+    asked_ = waiting_.front();
+    waiting_.erase(waiting_.begin());
+    attempt_ = {asked_->uid, 1, {1}, ++tries_};
+    host_.send(protocol::to_gang(asked_->uid), to(role_kind::topology),
+               protocol::plan_request{attempt_, asked_});
+  }
+
+  void conclude(const protocol::plan_answer& x) {
+    if (!asked_ || x.attempt != attempt_)
+      return;
+    verdicts_.push_back({asked_->name, asked_->members.size(), x.placement, x.why_not});
+    protocol::attempt_over over{.attempt = attempt_};
+    over.outcome =
+        x.placement ? protocol::attempt_outcome::bound : protocol::attempt_outcome::refused;
+    over.why = x.why_not;
+    if (x.placement)
+      over.members_left = left_over(*x.placement);
+    asked_ = nullptr;
+    host_.send(to(role_kind::partition), to(role_kind::queue), std::move(over));
+  }
+
+  std::vector<base::pod_uid> left_over(const protocol::plan& found) const {
+    std::vector<base::pod_uid> seated, left;
+    for (const auto& s : found.slices)
+      for (const auto& seat : s.seats)
+        seated.push_back(seat.pod);
+    for (const auto& m : asked_->members)
+      if (m.node.value.empty() && std::find(seated.begin(), seated.end(), m.uid) == seated.end())
+        left.push_back(m.uid);
+    return left;
+  }
+
+  /// Lists are answered from the objects; a watch opens and stays silent.
+  protocol::event answer(const protocol::exchange& x) {
+    if (x.request.is_stream)
+      return protocol::stream_opened{x.id};
+    auto said = api_.handle({.method = x.request.method,
+                             .target = x.request.target,
+                             .body = x.request.body,
+                             .content_type = x.request.content_type,
+                             .accept = "application/json"});
+    return protocol::answered{x.id, said.now.status, std::move(said.now.body)};
+  }
+
+  /// Gangs that the queue never lets out: too few members, gates, refusals.
+  void add_untried() {
+    boost::system::error_code ec;
+    auto rows = json::parse(rows_, ec);
+    if (ec || !rows.is_array())
+      return;
+    for (const auto& r : rows.as_array()) {
+      const auto& row = r.as_object();
+      const protocol::object_name name{cell(row, "namespace"), cell(row, "name")};
+      auto is_it = [&name](const verdict& v) { return v.name == name; };
+      if (cell(row, "phase") == "Bound" || std::any_of(verdicts_.begin(), verdicts_.end(), is_it))
+        continue;
+      verdict v{name, static_cast<std::size_t>(number(row, "members")), nullptr, {}};
+      v.why_not.wanted = number(row, "min");
+      v.why_not.placed = number(row, "members");
+      v.why_not.detail = cell(row, "detail");
+      v.why_not.primary = reason_named(cell(row, "reason"));
+      verdicts_.push_back(std::move(v));
+    }
+  }
+
+  static base::reason_code reason_named(std::string_view name) {
+    for (int i = 0; i <= static_cast<int>(base::reason_code::scheduler_error); ++i)
+      if (base::name_of(static_cast<base::reason_code>(i)) == name)
+        return static_cast<base::reason_code>(i);
+    return base::reason_code::none;
+  }
+
+  actors::scheduler_options options_;
+  sim::api_server::control_plane& api_;
+  role_host host_;
+  std::vector<protocol::gang_ptr> waiting_;
+  protocol::gang_ptr asked_;
+  base::attempt_id attempt_;
+  std::uint64_t tries_ = 0;
+  std::string rows_;
+  std::vector<verdict> verdicts_;
+};
+
+int code_of(const verdict& v) {
+  if (v.placement)
+    return done;
+  return v.why_not.primary == base::reason_code::never_fits ? never : not_now;
+}
+
+/// "r1: n1, n2 ×2": where the members go, by domain.
+std::string where_text(const protocol::plan& p) {
+  std::map<std::string, int> per_node;
+  for (const auto& s : p.slices)
+    for (const auto& seat : s.seats)
+      ++per_node[seat.node_name.value];
+  std::string out;
+  constexpr std::size_t shown = 6;
+  std::size_t i = 0;
+  for (const auto& [node, n] : per_node) {
+    if (++i > shown) {
+      out += fmt::format(" … {} nodes", per_node.size());
+      break;
+    }
+    out += (out.empty() ? "" : " ") + node + (n > 1 ? fmt::format("×{}", n) : "");
+  }
+  return out;
+}
+
+void print_table(const std::vector<verdict>& all) {
+  table out{{"NAME", "MEMBERS", "FITS", "REASON", "WHERE"}};
+  for (const auto& v : all) {
+    const auto seats = v.placement ? v.placement->seat_count() : 0;
+    out.add({protocol::to_text(v.name), fmt::format("{}/{}", seats, v.members),
+             v.placement ? "yes" : (code_of(v) == never ? "never" : "not now"),
+             v.placement ? "" : std::string{base::name_of(v.why_not.primary)},
+             v.placement ? where_text(*v.placement) : ""});
+  }
+  std::fputs(out.text().c_str(), stdout);
+  for (const auto& v : all)
+    if (!v.placement)
+      fmt::print("\n{}: {}\n", protocol::to_text(v.name), base::to_text(v.why_not));
+}
+
+void print_json(const std::vector<verdict>& all) {
+  json::array items;
+  for (const auto& v : all) {
+    json::object item{{"namespace", v.name.space},
+                      {"name", v.name.name},
+                      {"fits", v.placement != nullptr},
+                      {"exitCode", code_of(v)},
+                      {"reason", base::name_of(v.why_not.primary)}};
+    if (v.placement) {
+      json::array seats;
+      for (const auto& s : v.placement->slices)
+        for (const auto& seat : s.seats)
+          seats.push_back(json::object{{"pod", seat.pod_name}, {"node", seat.node_name.value}});
+      item["seats"] = std::move(seats);
+    } else {
+      item["wanted"] = v.why_not.wanted;
+      item["placed"] = v.why_not.placed;
+      item["message"] = base::to_text(v.why_not);
+    }
+    items.push_back(std::move(item));
+  }
+  std::fputs(pretty_json(json::object{{"apiVersion", "tutti.dev/v1"},
+                                      {"kind", "Plan"},
+                                      {"items", std::move(items)}})
+                 .c_str(),
+             stdout);
+}
+
+} // namespace
+
+int run_plan(const plan_options& how) {
+  auto read = api::read_manifests(how.files, {.kubernetes = std::nullopt});
+  if (!read) {
+    print_error(read.error());
+    return failed;
+  }
+  std::vector<json::object> objects;
+  auto newest = api::release::v1_35;
+  for (auto& m : *read) {
+    newest = std::max(newest, m.kubernetes);
+    objects.push_back(std::move(m.object));
+  }
+  still_clock clock;
+  sim::api_server::control_plane::options o;
+  o.kubernetes = newest;
+  sim::api_server::control_plane api{o, clock};
+  api.begin();
+  if (auto ok = api.apply(objects); !ok) {
+    print_error(ok.error());
+    return failed;
+  }
+  auto verdicts = planning{how, api}.run();
+  if (how.format == "json")
+    print_json(verdicts);
+  else
+    print_table(verdicts);
+  int worst = done;
+  for (const auto& v : verdicts)
+    worst = std::max(worst, code_of(v));
+  return worst;
+}
+
+} // namespace tutti::cli
