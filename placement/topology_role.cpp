@@ -21,7 +21,7 @@ using protocol::role_kind;
 /// What the topology itself spends on one gang: about a millisecond.
 constexpr engine::options short_search{5'000, 16};
 /// Without planners somebody must do it: some ten milliseconds, for hard mixed gangs only.
-constexpr engine::options only_search{50'000, 256};
+constexpr engine::options only_search{20'000, 64};
 /// A proposal that no shard settled in this time was never prepared, or its gang is gone.
 constexpr auto offer_lives = 2 * base::limits::prepare_timeout;
 

@@ -266,6 +266,12 @@ base::explanation explain(const snapshot& where, const gang_spec& what, const pr
   if (what.groups.size() > 1)
     x.detail = fmt::format("group {}", what.groups[p.units[refused.unit].groups.front()].name);
 
+  if (refused.what == verdict::undecided) {
+    x.primary = reason_code::undecided; // the other questions would be as hard as this one
+    x.detail =
+        fmt::format("no placement found within {} steps, none excluded", bounds.search_steps);
+    return x;
+  }
   const auto empty = solve(where, p, measure::allocatable, bounds, memory);
   const bool is_fragmented =
       has_topology(p)
@@ -273,8 +279,6 @@ base::explanation explain(const snapshot& where, const gang_spec& what, const pr
   const bool is_constrained =
       solve(where, p, measure::free_anyhow, bounds, memory).what == verdict::placed;
   std::vector<reason_code> reasons;
-  if (refused.what == verdict::undecided)
-    reasons.push_back(reason_code::undecided);
   if (empty.what == verdict::impossible)
     reasons.push_back(reason_code::never_fits);
   if (is_fragmented)
@@ -289,9 +293,6 @@ base::explanation explain(const snapshot& where, const gang_spec& what, const pr
     x.detail = fmt::format("{}{} of {} would fit with every pod removed",
                            x.detail.empty() ? "" : x.detail + ": ", std::min(empty.most, x.wanted),
                            x.wanted);
-  if (x.primary == reason_code::undecided)
-    x.detail =
-        fmt::format("no placement found within {} steps, none excluded", bounds.search_steps);
   return x;
 }
 
