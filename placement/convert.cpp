@@ -85,8 +85,11 @@ protocol::plan_ptr plan_of(const protocol::gang& who, const engine::placement& f
 std::vector<engine::marked_seat> seats_of(const protocol::plan& x) {
   std::vector<engine::marked_seat> out;
   for (const auto& slice : x.slices)
-    for (const auto& s : slice.seats)
-      out.push_back({s.node, s.takes});
+    for (const auto& s : slice.seats) {
+      auto& added = out.emplace_back();
+      added.node = s.node;
+      added.takes = s.takes;
+    }
   return out;
 }
 
