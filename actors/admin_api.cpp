@@ -54,11 +54,10 @@ http_reply shards(scheduler& who) {
   json::array items;
   for (std::uint32_t s = 0; s < who.options().shards; ++s) {
     auto one = ask(who, protocol::to_shard({s}), "shards");
-    if (one.is_array())
-      for (auto& x : one.as_array())
-        items.push_back(x);
-    else if (one.is_object())
-      items.push_back(std::move(one));
+    if (!one.is_object())
+      continue; // it does not answer: readiness says so
+    one.as_object()["name"] = std::to_string(s);
+    items.push_back(std::move(one));
   }
   return json_reply({{"kind", "ShardList"}, {"items", std::move(items)}});
 }
@@ -68,6 +67,7 @@ http_reply one_gang(scheduler& who, const std::string& name) {
   if (!found.is_object())
     return error_reply(404, "no gang " + name + "; `tutti get gangs -A` lists them");
   auto body = found.as_object();
+  body["rootKind"] = body.contains("kind") ? body.at("kind") : json::value{};
   body["kind"] = "Gang";
   return json_reply(std::move(body));
 }

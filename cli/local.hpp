@@ -19,7 +19,7 @@ struct local_options {
   bool serve_only = false; ///< the API server alone
   bool slow_path = false;  ///< every promise on disk before the decision: for tests of recovery
   std::vector<std::string> levels;
-  unsigned shards = 8;
+  unsigned shards = 0; ///< 0 = what the store has; the default number in a new one
   bool quiet = false;
 };
 

@@ -128,7 +128,8 @@ void add_local(CLI::App& app, arguments& a) {
   verb->add_flag("--serve-only", o.serve_only, "run the API server alone");
   verb->add_option("--topology", o.levels, "label keys, outermost first; the last is the rack")
       ->delimiter(',');
-  verb->add_option("--shards", o.shards, "shards of a new store")->check(CLI::Range(1u, 1024u));
+  verb->add_option("--shards", o.shards, "shards of a new store (default 8)")
+      ->check(CLI::Range(1u, 1024u));
   verb->add_flag("--long-path", o.slow_path, "promises reach the disk before the decision");
   verb->add_flag("-q,--quiet", o.quiet, "print errors only");
   verb->footer(std::string{"Examples:\n"

@@ -10,6 +10,8 @@
 #include <fmt/core.h>
 #include <yaml-cpp/yaml.h>
 
+#include "base/resources.hpp"
+
 namespace tutti::cli {
 
 namespace {
@@ -141,6 +143,37 @@ std::int64_t number(const json::object& row, std::string_view field) {
   if (v == nullptr || !v->is_number())
     return 0;
   return v->is_double() ? static_cast<std::int64_t>(v->get_double()) : v->to_number<std::int64_t>();
+}
+
+std::string amounts_text(const json::object& row, std::string_view field) {
+  const auto* amounts = row.if_contains(field);
+  if (amounts == nullptr || !amounts->is_object())
+    return {};
+  std::string out;
+  for (const auto& [key, value] : amounts->get_object()) {
+    std::string_view name{key};
+    if (name == "cpu_milli")
+      name = "cpu";
+    else if (name == "memory_bytes")
+      name = "memory";
+    else if (name == "ephemeral_bytes")
+      name = "ephemeral-storage";
+    const auto amount = number(amounts->get_object(), key);
+    if (amount != 0 && name != "pods")
+      out += fmt::format("{}{}={}", out.empty() ? "" : ",", name, base::amount_text(name, amount));
+  }
+  return out;
+}
+
+std::string values_text(const json::object& row, std::string_view field) {
+  const auto* values = row.if_contains(field);
+  if (values == nullptr || !values->is_object())
+    return {};
+  std::string out;
+  for (const auto& [key, value] : values->get_object())
+    if (value.is_string() && !value.get_string().empty())
+      out += (out.empty() ? "" : "/") + std::string{value.get_string()};
+  return out;
 }
 
 std::string pretty_json(const json::value& v) {

@@ -34,6 +34,11 @@ std::string age_text(std::int64_t ms);
 std::string cell(const boost::json::object& row, std::string_view field);
 std::int64_t number(const boost::json::object& row, std::string_view field);
 
+/// Amounts as the daemon writes them ({"cpu_milli": 500, …}) for people: "cpu 500m, memory 2Gi".
+std::string amounts_text(const boost::json::object& row, std::string_view field);
+/// The values of a small object, joined: {"zone": "a", "rack": "r1"} is "a/r1".
+std::string values_text(const boost::json::object& row, std::string_view field);
+
 /// JSON with two spaces of indent and a newline; YAML of the same value.
 std::string pretty_json(const boost::json::value& v);
 std::string yaml_text(const boost::json::value& v);

@@ -42,7 +42,7 @@ struct verdict {
 /// queue would try is planned by the topology, takes its room, and makes way for the next.
 class planning {
 public:
-  planning(const plan_options& how, sim::api_server::control_plane& api)
+  planning(const plan_options& how, api::release spoken, sim::api_server::control_plane& api)
       : api_(api), host_([this](const auto& x) { return actors::make_hosted_role(x, options_); },
                          [this](const auto& from, const auto& whom, const auto& what) {
                            return intercept(from, whom, what);
@@ -50,6 +50,7 @@ public:
                          [this](const auto& x) { return answer(x); }) {
     if (!how.levels.empty())
       options_.levels = how.levels;
+    options_.kubernetes = api::name_of(spoken);
     options_.lists_plainly = true;
     options_.planners = 0;
     for (auto& f : actors::make_founders(options_, {})) {
@@ -252,21 +253,22 @@ int run_plan(const plan_options& how) {
     return failed;
   }
   std::vector<json::object> objects;
-  auto newest = api::release::v1_35;
+  // The newest release that every object belongs to: nodes belong to all, groups to one.
+  auto spoken = api::releases.front();
   for (auto& m : *read) {
-    newest = std::max(newest, m.kubernetes);
+    spoken = std::min(spoken, m.kubernetes);
     objects.push_back(std::move(m.object));
   }
   still_clock clock;
   sim::api_server::control_plane::options o;
-  o.kubernetes = newest;
+  o.kubernetes = spoken;
   sim::api_server::control_plane api{o, clock};
   api.begin();
   if (auto ok = api.apply(objects); !ok) {
     print_error(ok.error());
     return failed;
   }
-  auto verdicts = planning{how, api}.run();
+  auto verdicts = planning{how, spoken, api}.run();
   if (how.format == "json")
     print_json(verdicts);
   else

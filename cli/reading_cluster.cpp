@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "base/resources.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
 
@@ -84,13 +85,14 @@ base::result<void> top_racks(const reader& from, const read_options& how) {
     return {};
   }
   const auto scarce = scarce_resource(racks);
-  const std::string what = scarce.empty() ? "cpu" : scarce;
+  const std::string what = scarce.empty() ? "cpu_milli" : scarce;
   std::string map;
-  table out{{"RACK", "NODES", "CPU", scarce.empty() ? "MEMORY" : scarce, "FREE", "MAP"}};
+  const auto shown = scarce.empty() ? std::string{"cpu"} : scarce;
+  table out{{"RACK", "NODES", "CPU", scarce.empty() ? "MEMORY" : "DEVICES", "FREE", "MAP"}};
   use total;
   for (const auto& r : racks) {
     const auto& o = r.as_object();
-    const auto cpu = use_of(o, "cpu");
+    const auto cpu = use_of(o, "cpu_milli");
     const auto main = use_of(o, what.c_str());
     total.used += main.used;
     total.all += main.all;
@@ -104,11 +106,12 @@ base::result<void> top_racks(const reader& from, const read_options& how) {
     if (name.empty())
       name = cell(o, "domain");
     out.add({name.empty() ? "<no rack>" : name, cell(o, "nodes"), percent(cpu),
-             percent(scarce.empty() ? use_of(o, "memory") : main),
-             fmt::format("{}", main.all - main.used), bar});
+             percent(scarce.empty() ? use_of(o, "memory_bytes") : main),
+             base::amount_text(shown, main.all - main.used), bar});
   }
   fmt::print("{}\n", out.text());
-  fmt::print("{} used {} of {} ({}), one column a rack:\n[{}]\n", what, total.used, total.all,
+  fmt::print("{} used {} of {} ({}), one column a rack:\n[{}]\n", shown,
+             base::amount_text(shown, total.used), base::amount_text(shown, total.all),
              percent(total), map);
   return {};
 }

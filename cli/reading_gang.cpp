@@ -70,7 +70,7 @@ std::string closest_text(const json::object& why) {
 
 /// The lines of `tutti explain` that come from the last refusal.
 void print_why(const json::object& why) {
-  auto text = cell(why, "primary");
+  auto text = cell(why, "reason");
   text +=
       fmt::format(": {} of {} members can be placed", number(why, "placed"), number(why, "wanted"));
   if (const auto dimension = cell(why, "dimension"); !dimension.empty())
@@ -132,7 +132,7 @@ base::result<void> describe_gang(const reader& from, const std::string& what,
   for (const auto& [title, field] : {std::pair{"Name:", "name"},
                                      {"Namespace:", "namespace"},
                                      {"UID:", "uid"},
-                                     {"Kind:", "kind"},
+                                     {"Kind:", "rootKind"},
                                      {"Priority:", "priority"},
                                      {"Members:", "members"},
                                      {"Minimum:", "min"},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <map>
 
 #include <boost/json.hpp>
@@ -59,7 +60,7 @@ void print_gangs(const json::array& items, const read_options& how) {
     cells.push_back(cell(row, "reason"));
     if (how.format == "wide") {
       cells.push_back(cell(row, "attempts"));
-      cells.push_back(cell(row, "detail"));
+      cells.push_back(cell(row, "message").empty() ? cell(row, "detail") : cell(row, "message"));
     }
     cells.push_back(row.contains("created") && number(row, "created") > 0
                         ? age_text(unix_ms_now() - number(row, "created"))
@@ -93,27 +94,36 @@ base::result<void> get_gangs(const reader& from, const read_options& how) {
   return {};
 }
 
-/// Any other list: the columns are what the objects have.
+/// One column of a plain list: its title, and the cell of a row.
+struct column {
+  const char* title;
+  std::function<std::string(const json::object&)> text;
+};
+
 base::result<void> get_plain(const reader& from, const std::string& path, const char* noun,
-                             const std::vector<std::pair<const char*, const char*>>& columns,
-                             const read_options& how) {
+                             const std::vector<column>& columns, const read_options& how) {
   auto list = from(path);
   if (!list)
     return list.error();
   if (print_as_machine(*list, how.format, noun))
     return {};
   std::vector<std::string> titles;
-  for (const auto& [title, field] : columns)
-    titles.push_back(title);
+  for (const auto& c : columns)
+    titles.push_back(c.title);
   table out{titles};
   for (const auto& x : list->at("items").as_array()) {
     std::vector<std::string> cells;
-    for (const auto& [title, field] : columns)
-      cells.push_back(cell(x.as_object(), field));
+    for (const auto& c : columns)
+      cells.push_back(c.text(x.as_object()));
     out.add(std::move(cells));
   }
   std::fputs(out.text().c_str(), stdout);
   return {};
+}
+
+/// The cell of a field that is printed as it is.
+column plain(const char* title, const char* field) {
+  return {title, [field](const json::object& row) { return cell(row, field); }};
 }
 
 } // namespace
@@ -129,22 +139,20 @@ base::result<void> get(const reader& from, const std::string& noun, const read_o
   if (pos->second == "gangs")
     return get_gangs(from, how);
   if (pos->second == "nodes")
-    return get_plain(from, "/api/nodes", "node",
-                     {{"NAME", "name"},
-                      {"DOMAINS", "domains"},
-                      {"PODS", "pods"},
-                      {"FREE", "free_text"},
-                      {"ALLOCATABLE", "allocatable_text"},
-                      {"SCHEDULABLE", "schedulable"}},
-                     how);
+    return get_plain(
+        from, "/api/nodes", "node",
+        {plain("NAME", "name"),
+         {"DOMAIN", [](const auto& row) { return values_text(row, "domains"); }},
+         plain("PODS", "pods"),
+         plain("SCHEDULABLE", "schedulable"),
+         {"FREE", [](const auto& row) { return amounts_text(row, "free"); }},
+         {"ALLOCATABLE", [](const auto& row) { return amounts_text(row, "allocatable"); }}},
+        how);
   return get_plain(from, "/api/shards", "shard",
-                   {{"NAME", "id"},
-                    {"EPOCH", "epoch"},
-                    {"INCARNATION", "incarnation"},
-                    {"NODES", "nodes"},
-                    {"PREPARED", "prepared"},
-                    {"COMMITTED", "committed"},
-                    {"FRESH", "fresh"}},
+                   {plain("NAME", "name"), plain("EPOCH", "epoch"),
+                    plain("INCARNATION", "incarnation"), plain("NODES", "nodes"),
+                    plain("PREPARED", "prepared"), plain("COMMITTED", "committed"),
+                    plain("FRESH", "fresh")},
                    how);
 }
 

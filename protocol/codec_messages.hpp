@@ -97,6 +97,7 @@ void describe(Io& io, B b, io_ref<Io, pod_facts> x) {
   FIELD(ResourceVersion, x.resource_version);
   FIELD(CreatedMs, x.created.unix_ms);
   FIELD(Kind, x.kind);
+  FIELD(Refused, x.refused);
 }
 
 template <class Io, class B>
@@ -113,6 +114,7 @@ void describe(Io& io, B b, io_ref<Io, group_facts> x) {
   FIELD(HasStarted, x.has_started);
   FIELD(CreatedMs, x.created.unix_ms);
   FIELD(Refused, x.refused);
+  FIELD(IsDegraded, x.is_degraded);
 }
 
 template <class Io, class B>
@@ -169,6 +171,16 @@ void describe(Io& io, B b, io_ref<Io, attempt_over> x) {
   FIELD(Why, x.why);
   FIELD(MembersLeft, x.members_left);
   FIELD(Bound, x.bound);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, gang_deleted> x) {
+  FIELD(Gang, x.gang);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, gangs_kept> x) {
+  FIELD(Gangs, x.gangs);
 }
 
 template <class Io, class B>
@@ -444,6 +456,11 @@ void describe(Io& io, B b, io_ref<Io, group_gone> x) {
 
 template <class Io, class B>
 void describe(Io&, B, io_ref<Io, facts_synced>) {}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, fence_found> x) {
+  FIELD(Highest, x.highest);
+}
 
 template <class Io, class B>
 void describe(Io& io, B b, io_ref<Io, bind> x) {

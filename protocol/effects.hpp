@@ -54,6 +54,12 @@ struct amend {
   amendment what;
 };
 
+/// All finished decisions of this gang may leave the store, an unfinished one once it is done.
+/// Nothing comes back; it may be lost, and is then asked for again at the next start.
+struct forget {
+  base::gang_uid gang;
+};
+
 struct send {
   address to;
   message what;
@@ -109,8 +115,8 @@ struct fault {
   std::string_view id;
 };
 
-using effect = std::variant<append, decide, amend, send, arm, disarm, exchange, hang_up, host,
-                            retire, note, fault>;
+using effect = std::variant<append, decide, amend, forget, send, arm, disarm, exchange, hang_up,
+                            host, retire, note, fault>;
 
 /// Effects in the order in which they are to be performed.
 class effects {

@@ -60,6 +60,9 @@ struct pod_facts {
   std::string resource_version;
   base::wall_time created;
   shape_ptr kind;
+  /// Why this pod cannot be scheduled at all: a hard demand that placement does not weigh, or a
+  /// link to its group that makes no sense; else empty.
+  std::string refused;
 
   friend bool operator==(const pod_facts&, const pod_facts&) = default;
 };
@@ -79,6 +82,7 @@ struct group_facts {
   base::wall_time created;
   std::string
       refused; ///< why this object cannot be scheduled at all ("unknown policy …"); else empty
+  bool is_degraded = false; ///< its condition tutti.dev/Degraded is True
 
   friend bool operator==(const group_facts&, const group_facts&) = default;
 };

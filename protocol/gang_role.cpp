@@ -142,7 +142,7 @@ void gang_role::end(attempt_outcome how, base::explanation why) {
   out_.add(note{"gang.over",
                 {{"gang", to_text(name_)},
                  {"try", static_cast<std::int64_t>(attempt_.try_no)},
-                 {"outcome", static_cast<std::int64_t>(how)},
+                 {"outcome", std::string{name_of(how)}},
                  {"bound", static_cast<std::int64_t>(over.bound)}}});
   out_.tell(to_partition(partition_), std::move(over));
   out_.add(disarm{{resend_timer, 0}}).add(disarm{{deadline_timer, 0}});

@@ -119,6 +119,9 @@ struct Message @0xd2b5bb9e280f4ffa {
     victimsAnswer @55 :VictimsAnswer;
     inspect @56 :Inspect;
     inspected @57 :Inspected;
+    gangDeleted @58 :GangDeleted;
+    gangsKept @59 :GangsKept;
+    fenceFound @60 :FenceFound;
   }
 }
 
@@ -269,6 +272,7 @@ struct PodFacts @0xd9dd9c16fad7e135 {
   resourceVersion @10 :Text;
   createdMs @11 :Int64;
   kind @12 :UInt32; # place in `shapes`, 0 = none
+  refused @13 :Text;
 }
 
 struct GroupFacts @0xd7d857c7d9923b2c {
@@ -284,6 +288,7 @@ struct GroupFacts @0xd7d857c7d9923b2c {
   hasStarted @9 :Bool;
   createdMs @10 :Int64;
   refused @11 :Text;
+  isDegraded @12 :Bool;
 }
 
 struct Member @0xbd1a0a149c561372 {
@@ -334,6 +339,14 @@ struct AttemptOver @0x94fa45ed7fde6426 {
   why @2 :Explanation;
   membersLeft @3 :List(Text);
   bound @4 :UInt32;
+}
+
+struct GangDeleted @0xae53dc5ad8ff64fe {
+  gang @0 :Text;
+}
+
+struct GangsKept @0x963cfe2feedbf211 {
+  gangs @0 :List(Text);
 }
 
 struct GangProgress @0xae1fe19d24d4aa97 {
@@ -569,6 +582,10 @@ struct GroupGone @0xd18b98bb6a851758 {
 }
 
 struct FactsSynced @0xa18617d8f11428e3 {
+}
+
+struct FenceFound @0xdfa4d6a264c115a9 {
+  highest @0 :UInt64;
 }
 
 struct Bind @0xd4b1fb269fbef63d {

@@ -59,6 +59,8 @@ enum class attempt_outcome : std::uint8_t {
   stopped    ///< the gang is gone, or its shards did not answer in time
 };
 
+std::string_view name_of(attempt_outcome x);
+
 /// gang → queue and → partition: this attempt has ended; the pod group actor retires after it.
 /// `members_left` are the pods of the plan that are not bound now.
 struct attempt_over {
@@ -67,6 +69,18 @@ struct attempt_over {
   base::explanation why;
   std::vector<base::pod_uid> members_left;
   std::uint32_t bound = 0; ///< live bound members of the gang now, as the attempt knows
+};
+
+/// queue → partition: the gang's root was seen deleted, and no pod of it is left. What is kept of
+/// its decisions is forgotten once nothing of it is under way; its uid never comes back alive.
+struct gang_deleted {
+  base::gang_uid gang;
+};
+
+/// partition → queue, at its start: gangs whose decisions are kept. For each that is not there once
+/// the first list is complete, `gang_deleted` comes back.
+struct gangs_kept {
+  std::vector<base::gang_uid> gangs;
 };
 
 /// gang → queue: the phase of a live attempt changed (also sent once when a decision is resumed).
@@ -207,6 +221,8 @@ struct pressure {
 };
 
 /// partition → shard: I own the partition now, under `epoch`; obey nothing older (S8).
+/// Partition → live gang: my epoch was raised; `epoch` is the fence of whatever you write from here
+/// on (2.7).
 struct new_epoch {
   base::partition_id partition;
   base::epoch_no epoch;
@@ -356,6 +372,12 @@ struct group_gone {
 /// mirror → queue: the first full list of everything has been handed over.
 struct facts_synced {};
 
+/// mirror → partition, with the first full list of pods: the highest fence of this partition that
+/// stands on any of them; 0 = none. An owner begins above it (2.7).
+struct fence_found {
+  base::epoch_no highest;
+};
+
 // ---------------------------------------------------------------- gang ↔ binder, evictor; → status
 
 /// gang → binder: POST this Binding with both preconditions. Answered by `bind_answer`.
@@ -503,7 +525,7 @@ using message =
                  node_seen, node_gone, view_trust, pod_seen, pod_gone, group_seen, group_gone,
                  facts_synced, bind, bind_answer, read_pod, touch, pod_read, evict, victim_gone,
                  stop_evicting, eviction_stopped, set_condition, emit_event, victims_wanted,
-                 victims_answer, inspect, inspected>;
+                 victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found>;
 
 /// The name of the alternative, e.g. "prepare": for traces.
 std::string_view name_of(const message& m);

@@ -69,7 +69,10 @@
   X(victims_wanted, VictimsWanted, VICTIMS_WANTED)                                                 \
   X(victims_answer, VictimsAnswer, VICTIMS_ANSWER)                                                 \
   X(inspect, Inspect, INSPECT)                                                                     \
-  X(inspected, Inspected, INSPECTED)
+  X(inspected, Inspected, INSPECTED)                                                               \
+  X(gang_deleted, GangDeleted, GANG_DELETED)                                                       \
+  X(gangs_kept, GangsKept, GANGS_KEPT)                                                             \
+  X(fence_found, FenceFound, FENCE_FOUND)
 
 namespace tutti::protocol {
 namespace codec {

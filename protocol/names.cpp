@@ -31,6 +31,12 @@ std::string_view name_of(phase x) {
   return names.at(static_cast<std::size_t>(x));
 }
 
+std::string_view name_of(attempt_outcome x) {
+  static constexpr std::array<std::string_view, 6> names{"bound",     "refused",  "conflict",
+                                                         "withdrawn", "degraded", "stopped"};
+  return names.at(static_cast<std::size_t>(x));
+}
+
 std::string_view name_of(bind_verdict v) {
   static constexpr std::array<std::string_view, 8> names{
       "bound",       "moved", "BoundElsewhere", "PodGone",
@@ -97,7 +103,10 @@ std::string_view name_of(const message& m) {
       "victims_wanted",
       "victims_answer",
       "inspect",
-      "inspected"};
+      "inspected",
+      "gang_deleted",
+      "gangs_kept",
+      "fence_found"};
   return names.at(m.index());
 }
 

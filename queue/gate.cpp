@@ -15,7 +15,18 @@ gate_verdict judge_lone_pod(const gang_entry& g) {
     return {};
   if (pod.is_gated)
     return {kind::closed, reason_code::gated, "the pod has scheduling gates"};
+  if (pod.refused)
+    return {kind::broken, reason_code::scheduler_error, "the pod " + *pod.refused};
   return {kind::open, reason_code::none, {}};
+}
+
+/// The first pending member that cannot be scheduled, and why: a gang is whole or not at all. What
+/// is bound already was somebody's choice; what is gated may still change.
+std::string refused_member(const gang_entry& g) {
+  for (const auto* pod : g.members)
+    if (pod->is_pending() && pod->refused)
+      return fmt::format("pod {} {}", pod->name, *pod->refused);
+  return {};
 }
 
 /// O-7: pending and bound members must agree with each other and with the group. Names the first
@@ -62,6 +73,8 @@ gate_verdict judge(const gang_entry& g, const options& how) {
   if (!facts.refused.empty())
     return {kind::broken, reason_code::scheduler_error, facts.refused};
   if (auto text = disagreement(g, how); !text.empty())
+    return {kind::broken, reason_code::scheduler_error, std::move(text)};
+  if (auto text = refused_member(g); !text.empty())
     return {kind::broken, reason_code::scheduler_error, std::move(text)};
   const auto have = t.pending + t.bound;
   if (t.pending > 0 && have >= facts.min_count)

@@ -208,6 +208,7 @@ void registry::fill(pod_entry& pod, const protocol::pod_facts& x) const {
   pod.is_terminal = x.is_terminal;
   pod.is_deleting = x.is_deleting;
   pod.resource_version = x.node.value.empty() ? x.resource_version : std::string{};
+  pod.refused = x.refused.empty() ? nullptr : std::make_unique<const std::string>(x.refused);
 }
 
 registry::pod_news registry::put(const protocol::pod_facts& x) {

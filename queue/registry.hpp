@@ -33,6 +33,7 @@ struct pod_entry {
   base::node_name node; ///< empty = not bound
   std::int64_t created_ms = 0;
   std::uint64_t told = 0; ///< hash of the condition last asked for; 0 = none
+  std::unique_ptr<const std::string> refused; ///< why it cannot be scheduled at all; null = it can
   std::int32_t priority = 0;
   std::int16_t scheduler = -1; ///< index into options::schedulers; -1 = not ours
   bool never_preempts : 1 = false;

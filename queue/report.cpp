@@ -112,12 +112,6 @@ reason_code reason_of(const attempt_now& x) {
   return reason_code::reserving;
 }
 
-std::string_view name_of(protocol::attempt_outcome x) {
-  static constexpr std::array<std::string_view, 6> names{"bound",     "refused",  "conflict",
-                                                         "withdrawn", "degraded", "stopped"};
-  return names.at(static_cast<std::size_t>(x));
-}
-
 std::string reader::read(std::string_view what, std::string_view name) const {
   if (what == "gangs")
     return json::serialize(gangs());
@@ -237,7 +231,7 @@ json::object reader::gang(const gang_entry& g) const {
   for (const auto& a : life.history)
     history.push_back(json::object{{"ordinal", a.ordinal},
                                    {"try", a.try_no},
-                                   {"outcome", name_of(a.outcome)},
+                                   {"outcome", protocol::name_of(a.outcome)},
                                    {"reason", base::name_of(a.reason)},
                                    {"bound", a.bound},
                                    {"took_ms", ms(a.until - a.from)},

@@ -24,7 +24,6 @@ using strays = std::map<base::gang_uid, stray>;
 
 /// The reason to show for an attempt under way: its own, else that of its phase. Never `none`.
 base::reason_code reason_of(const attempt_now& x);
-std::string_view name_of(protocol::attempt_outcome x);
 
 /// Looks at a queue of this moment; changes nothing.
 class reader {

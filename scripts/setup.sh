@@ -8,10 +8,9 @@ packages=(
   # libraries
   libcaf-dev librocksdb-dev libcapnp-dev capnproto
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libboost-system1.81-dev
-  libssl-dev libyaml-cpp-dev libfmt-dev libspdlog-dev libcli11-dev libsimdjson-dev
-  prometheus-cpp-dev coinor-libcbc-dev
+  libssl-dev libyaml-cpp-dev libfmt-dev libcli11-dev libsimdjson-dev
   # tests and benchmarks
-  libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev etcd-server etcd-client
+  libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev spin
 )
 
 fail() {
