@@ -153,6 +153,12 @@ void role_actor::act(protocol::amend& x) {
                        });
 }
 
+/// Nobody waits for it: what a full disk or a crash leaves is asked for again at the next start.
+void role_actor::act(protocol::forget& x) {
+  around_.store.submit(persistence::forget_request{std::move(x.gang)},
+                       [](const base::result<persistence::outcome>&) {});
+}
+
 void role_actor::act(protocol::send& x) {
   around_.routes.send(how_.where, x.to, std::move(x.what));
 }

@@ -50,6 +50,7 @@ private:
   void act(protocol::append& x);
   void act(protocol::decide& x);
   void act(protocol::amend& x);
+  void act(protocol::forget& x);
   void act(protocol::send& x);
   void act(protocol::arm& x);
   void act(protocol::disarm& x);
