@@ -40,7 +40,7 @@ target_compile_options(tutti_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fdiagnostics-color=auto
   -Wno-missing-field-initializers # designated initialisers leave the rest at their defaults on purpose
   -Wno-stringop-overread # g++ 12 sees one where a small_vector that is empty is moved
-  -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
+)
 target_include_directories(tutti_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(TUTTI_SLOW_CHECKS)
   target_compile_definitions(tutti_options INTERFACE TUTTI_SLOW_CHECKS)
