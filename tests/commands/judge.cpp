@@ -1,0 +1,103 @@
+#include "judge.hpp"
+
+#include <string_view>
+
+#include <boost/json/value.hpp>
+#include <gtest/gtest.h>
+
+namespace tutti::commands {
+
+namespace {
+
+namespace json = boost::json;
+
+/// The value at a path like "spec.nodeName"; null if there is none.
+const json::value& at(const json::value& from, std::string_view path) {
+  static const json::value nothing;
+  const json::value* now = &from;
+  while (!path.empty()) {
+    const auto dot = path.find('.');
+    const auto* o = now->if_object();
+    now = o == nullptr ? nullptr : o->if_contains(path.substr(0, dot));
+    if (now == nullptr)
+      return nothing;
+    path = dot == path.npos ? std::string_view{} : path.substr(dot + 1);
+  }
+  return *now;
+}
+
+std::string text_at(const json::value& from, std::string_view path) {
+  const auto& v = at(from, path);
+  return v.is_string() ? std::string{v.get_string()} : std::string{};
+}
+
+/// "2" or "500m", a second opinion on what our manifests use.
+std::int64_t milli(const std::string& text) {
+  if (text.empty())
+    return 0;
+  return text.back() == 'm' ? std::stoll(text) : std::stoll(text) * 1000;
+}
+
+json::array items_of(const api_client& api, const std::string& path) {
+  const auto said = api.get(path);
+  EXPECT_EQ(said.status, 200) << path << ": " << said.body;
+  const json::value list = said.object();
+  const auto& items = at(list, "items");
+  return items.is_array() ? items.get_array() : json::array{};
+}
+
+} // namespace
+
+std::int64_t cluster_seen::bound_of(const std::string& group) const {
+  std::int64_t n = 0;
+  for (const auto& [name, pod] : pods)
+    n += pod.group == group && !pod.node.empty() ? 1 : 0;
+  return n;
+}
+
+cluster_seen look_at(const api_client& api) {
+  cluster_seen seen;
+  for (const auto& x : items_of(api, "/api/v1/pods")) {
+    pod_seen pod{text_at(x, "metadata.uid"), text_at(x, "spec.nodeName"),
+                 text_at(x, "spec.schedulingGroup.podGroupName")};
+    for (const auto& c : at(x, "spec.containers").as_array())
+      pod.cpu_milli += milli(text_at(c, "resources.requests.cpu"));
+    seen.pods[text_at(x, "metadata.name")] = std::move(pod);
+  }
+  for (const auto& x : items_of(api, "/api/v1/nodes"))
+    seen.nodes[text_at(x, "metadata.name")] = milli(text_at(x, "status.allocatable.cpu"));
+  for (const auto& x : items_of(api, "/apis/scheduling.k8s.io/v1beta1/podgroups"))
+    if (const auto& min = at(x, "spec.schedulingPolicy.gang.minCount"); min.is_number())
+      seen.groups[text_at(x, "metadata.name")] = min.to_number<std::int64_t>();
+  return seen;
+}
+
+void expect_sound(const cluster_seen& x) {
+  for (const auto& [name, min] : x.groups) {
+    const auto bound = x.bound_of(name);
+    EXPECT_TRUE(bound == 0 || bound >= min)
+        << "gang " << name << " is torn: " << bound << " bound, minimum " << min;
+  }
+  std::map<std::string, std::int64_t> used;
+  for (const auto& [name, pod] : x.pods)
+    if (!pod.node.empty())
+      used[pod.node] += pod.cpu_milli;
+  for (const auto& [node, milli_used] : used) {
+    const auto pos = x.nodes.find(node);
+    ASSERT_NE(pos, x.nodes.end()) << "pods on a node that is not there: " << node;
+    EXPECT_LE(milli_used, pos->second) << "node " << node << " is over-committed";
+  }
+}
+
+void expect_nobody_moved(const cluster_seen& before, const cluster_seen& after) {
+  for (const auto& [name, pod] : before.pods) {
+    if (pod.node.empty())
+      continue;
+    const auto pos = after.pods.find(name);
+    ASSERT_NE(pos, after.pods.end()) << "pod " << name << " was bound and is gone";
+    EXPECT_EQ(pos->second.uid, pod.uid) << name;
+    EXPECT_EQ(pos->second.node, pod.node) << name;
+  }
+}
+
+} // namespace tutti::commands

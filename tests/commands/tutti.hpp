@@ -1,0 +1,83 @@
+// The words in which the tests speak of the `tutti` program: run it once, keep it running, ask it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api_client.hpp"
+#include "process.hpp"
+
+namespace tutti::commands {
+
+using arguments = std::vector<std::string>;
+
+/// A directory that is there as long as this object.
+class temp_dir {
+public:
+  temp_dir();
+  temp_dir(const temp_dir&) = delete;
+  temp_dir& operator=(const temp_dir&) = delete;
+  ~temp_dir();
+
+  std::string path() const { return path_.string(); }
+  std::string sub(const std::string& name) const { return (path_ / name).string(); }
+  /// Writes a file into it and returns its path.
+  std::string file(const std::string& name, const std::string& content) const;
+
+private:
+  std::filesystem::path path_;
+};
+
+/// One of the examples that users are told to try.
+std::string example(const std::string& name);
+
+/// What a finished command left behind.
+struct outcome {
+  ending how;
+  std::string out;
+  std::string err;
+  int code() const { return how.exit_code; }
+};
+
+/// Runs `tutti ARGUMENTS…` to its end. A command that does not end fails the test.
+outcome run(arguments what, std::map<std::string, std::string> environment = {},
+            std::string input = {});
+
+process start(arguments what, std::map<std::string, std::string> environment = {});
+
+/// Arguments of `tutti local` that stores in `home` and has no admin address.
+arguments local_in(const temp_dir& home, arguments more = {});
+
+/// `tutti local` that goes on running; its ports are learnt from what it prints.
+class daemon {
+public:
+  struct options {
+    arguments what{}; ///< after `tutti local`
+    bool listens = false;
+    bool has_admin = true;
+    std::map<std::string, std::string> environment{};
+  };
+  /// Waits until it has said all its addresses. A daemon that does not fails the test.
+  explicit daemon(options how);
+
+  process& itself() { return process_; }
+  /// Its Kubernetes API.
+  const api_client& api() const { return api_; }
+  std::string admin() const { return admin_; }
+
+  /// A verb that reads, asked of this daemon: `ask({"get", "gangs"})`.
+  outcome ask(arguments verb) const;
+  /// Fails the test if it does not come to rest.
+  void settle() const;
+  /// SIGTERM and a clean end, or the test fails.
+  void stop();
+
+private:
+  process process_;
+  api_client api_;
+  std::string admin_;
+};
+
+} // namespace tutti::commands
