@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include <pthread.h>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -64,6 +66,7 @@ public:
       : where_(std::move(where)), how_(std::move(how)), work_(io_.get_executor()),
         thread_([this] { io_.run(); }) {
     ensure(how_.connections > 0);
+    ::pthread_setname_np(thread_.native_handle(), "http");
   }
 
   ~impl() {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
@@ -99,6 +100,7 @@ struct disk::inside {
 
 disk::disk(std::unique_ptr<inside> in) : in_(std::move(in)) {
   in_->worker = std::thread{[in = in_.get()] { in->run(); }};
+  ::pthread_setname_np(in_->worker.native_handle(), "api.sync");
 }
 
 disk::~disk() {

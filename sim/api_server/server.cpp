@@ -1,6 +1,7 @@
 // Asio around the connections: reading, writing, accepting, and the turn that follows each batch.
 #include "sim/api_server/server.hpp"
 
+#include <pthread.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -287,6 +288,7 @@ base::result<std::unique_ptr<server>> server::open(const options& o, const base:
   in->publish();
   in->request_turn();
   in->thread = std::thread{[raw = in.get()] {
+    ::pthread_setname_np(::pthread_self(), "api.serve");
     auto guard = asio::make_work_guard(raw->io);
     raw->io.run();
   }};

@@ -1,0 +1,32 @@
+// One measured value as a line of JSON: run.sh adds commit and machine.
+#pragma once
+
+#include <string_view>
+
+namespace tutti::bench {
+
+enum class bar_kind { at_least, at_most };
+
+/// A value with the bar that it is held against.
+struct measured {
+  std::string_view area;
+  std::string_view bar; ///< what was measured, in words
+  double value = 0;
+  std::string_view unit;
+  double limit = 0;
+  bar_kind kind = bar_kind::at_most;
+};
+
+/// Prints the line; true if the bar holds.
+bool print(const measured& x);
+
+/// A value without a bar: where the time goes.
+struct fact {
+  std::string_view area;
+  std::string_view what;
+  double value = 0;
+  std::string_view unit;
+};
+void print(const fact& x);
+
+} // namespace tutti::bench

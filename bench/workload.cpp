@@ -1,0 +1,67 @@
+// JSON by hand: what is applied must not depend on what is measured.
+#include "bench/workload.hpp"
+
+#include <fmt/core.h>
+
+namespace tutti::bench {
+
+namespace {
+
+namespace json = boost::json;
+
+json::array containers(std::int64_t cpus) {
+  return {{{"name", "main"},
+           {"image", "work"},
+           {"resources", {{"requests", {{"cpu", std::to_string(cpus)}, {"memory", "1Gi"}}}}}}};
+}
+
+} // namespace
+
+std::string node_name(int i) {
+  return fmt::format("n{:05}", i);
+}
+
+objects make_nodes(int count) {
+  objects out;
+  for (int i = 0; i < count; ++i) {
+    const auto name = node_name(i);
+    const json::object room{{"cpu", std::to_string(cpus_per_node)},
+                            {"memory", "128Gi"},
+                            {"pods", std::to_string(pods_per_node)}};
+    out.push_back({{"apiVersion", "v1"},
+                   {"kind", "Node"},
+                   {"metadata",
+                    {{"name", name},
+                     {"labels",
+                      {{"kubernetes.io/hostname", name},
+                       {"example.com/rack", fmt::format("r{:04}", i / nodes_per_rack)}}}}},
+                   {"status", {{"allocatable", room}, {"capacity", room}}}});
+  }
+  return out;
+}
+
+void add_gang(objects& to, const gang_wish& x) {
+  to.push_back({{"apiVersion", "scheduling.k8s.io/v1beta1"},
+                {"kind", "PodGroup"},
+                {"metadata", {{"name", x.name}, {"namespace", "default"}}},
+                {"spec", {{"schedulingPolicy", {{"gang", {{"minCount", x.members}}}}}}}});
+  for (int i = 0; i < x.members; ++i)
+    to.push_back(
+        {{"apiVersion", "v1"},
+         {"kind", "Pod"},
+         {"metadata", {{"name", fmt::format("{}-{}", x.name, i)}, {"namespace", "default"}}},
+         {"spec",
+          {{"schedulingGroup", {{"podGroupName", x.name}}}, {"containers", containers(x.cpus)}}}});
+}
+
+json::object make_bound_pod(const std::string& name, const std::string& node) {
+  return {{"apiVersion", "v1"},
+          {"kind", "Pod"},
+          {"metadata", {{"name", name}, {"namespace", "default"}}},
+          {"spec",
+           {{"schedulerName", "default-scheduler"},
+            {"nodeName", node},
+            {"containers", containers(1)}}}};
+}
+
+} // namespace tutti::bench
