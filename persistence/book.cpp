@@ -109,6 +109,8 @@ base::result<outcome> book::answer_one(const decide_request& x, batch& into) {
   // Upholds S2: what stands in a slot stays there; the loser is told who won.
   if (const auto taken = all_.decisions.find(slot); taken != all_.decisions.end())
     return decide_outcome{taken->second.what, {}};
+  if (auto ok = check_epoch(what.by); !ok)
+    return ok.error();
   if (auto ok = check_slot_is_next(slot); !ok)
     return ok.error();
   for (const auto& r : riders) {
@@ -133,6 +135,17 @@ base::result<outcome> book::answer_one(const decide_request& x, batch& into) {
   into.synced = true;
   out.winner = kept.what;
   return out;
+}
+
+/// A coordinator that was rebuilt has written down its epoch before it read the log: what its dead
+/// predecessor still had in the queue comes too late, so that an empty slot stays empty (rule 4).
+base::result<void> book::check_epoch(const base::attempt_id& by) const {
+  const auto partition = protocol::partition_of(by.gang).value;
+  const auto pos = all_.epochs.find(partition);
+  if (pos == all_.epochs.end() || by.epoch >= pos->second)
+    return {};
+  return error{code::conflict, fmt::format("epoch {} of partition {} is over, it is {} now",
+                                           by.epoch.value, partition, pos->second.value)};
 }
 
 // Upholds S7: the next ordinal begins only when the last is done or aborted.
@@ -227,6 +240,10 @@ base::result<outcome> book::answer_one(const forget_request& x, batch& into) {
     }
   }
   return forgotten{};
+}
+
+base::result<outcome> book::answer_one(const recover_request& x, batch&) {
+  return error{code::internal, "the book has no records of " + to_text(x.writer)};
 }
 
 journal_index book::put_record(const protocol::address& writer, const record& x, batch& into) {

@@ -2,7 +2,8 @@
 //
 // Two stores that must give the same answers would drift apart if each had the rules. So the rules
 // are here, once: a store takes requests from its queue, lets the book answer them into one batch,
-// writes the batch, and only then hands the answers out. Nothing is ever read back while running.
+// writes the batch, and only then hands the answers out. Nothing is read back while running, but for
+// a role that is made anew (`recover_role`).
 #pragma once
 
 #include <cstdint>
@@ -73,6 +74,7 @@ public:
   explicit book(contents all) : all_(std::move(all)) {}
 
   /// The answer that becomes true with `into`. On an error nothing was added to `into`.
+  /// A `recover_request` is not for the book alone: see `recover_role`.
   base::result<outcome> answer(const request& what, batch& into);
 
   /// Begins a life of the process one above every earlier one.
@@ -99,8 +101,10 @@ private:
   base::result<outcome> answer_one(const retire_request& x, batch& into);
   base::result<outcome> answer_one(const checkpoint_request& x, batch& into);
   base::result<outcome> answer_one(const forget_request& x, batch& into);
+  base::result<outcome> answer_one(const recover_request& x, batch& into);
 
   base::result<void> check_life(const protocol::address& writer, base::incarnation_no x);
+  base::result<void> check_epoch(const base::attempt_id& by) const;
   base::result<void> check_slot_is_next(const base::slot_id& slot) const;
   journal_index put_record(const protocol::address& writer, const protocol::record& x, batch& into);
   void put_decision(const base::slot_id& slot, const kept_decision& x, batch& into);

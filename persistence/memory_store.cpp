@@ -136,7 +136,8 @@ disk memory_store::crash(std::size_t kept) {
   const auto more = kept - std::min(kept, unsynced_.size());
   for (std::size_t i = 0; i < std::min(more, lost.size()) && !is_broken_; ++i) {
     batch b;
-    if (book_.answer(lost[i].what, b) && book_.seal(b))
+    if (!std::holds_alternative<recover_request>(lost[i].what) && book_.answer(lost[i].what, b)
+        && book_.seal(b))
       image.apply(b);
   }
   return image;
@@ -149,14 +150,24 @@ void memory_store::fail(failure how) {
 
 std::vector<memory_store::entry> memory_store::take_group(std::size_t most) {
   const std::lock_guard lock{mutex_};
-  const auto n = static_cast<std::ptrdiff_t>(std::min(most, queue_.size()));
-  const auto end = queue_.begin() + n;
+  auto end = queue_.begin() + static_cast<std::ptrdiff_t>(std::min(most, queue_.size()));
+  // A request that reads what was written comes first in a group, which then has no other.
+  const auto reads = [](const entry& e) { return std::holds_alternative<recover_request>(e.what); };
+  if (queue_.begin() != end && reads(queue_.front()))
+    end = queue_.begin() + 1;
+  else
+    end = std::find_if(queue_.begin(), end, reads);
   std::vector<entry> group{std::make_move_iterator(queue_.begin()), std::make_move_iterator(end)};
   queue_.erase(queue_.begin(), end);
   return group;
 }
 
 void memory_store::run_group(std::vector<entry> group) {
+  if (!group.empty())
+    if (const auto* r = std::get_if<recover_request>(&group.front().what)) {
+      group.front().done(is_broken_ ? base::result<outcome>{broken_error()} : read(*r));
+      return;
+    }
   std::vector<base::result<outcome>> answers;
   answers.reserve(group.size());
   batch b;
@@ -165,6 +176,21 @@ void memory_store::run_group(std::vector<entry> group) {
   const auto written = is_broken_ ? base::result<void>{} : write(b);
   for (std::size_t i = 0; i < group.size(); ++i)
     group[i].done(written ? std::move(answers[i]) : base::result<outcome>{written.error()});
+}
+
+base::result<outcome> memory_store::read(const recover_request& x) const {
+  auto image = durable_;
+  for (const auto& each : unsynced_)
+    image.apply(each);
+  auto found = recover_role(
+      book_.all(), x.writer,
+      [&](family where, const std::string& key) -> base::result<std::optional<std::string>> {
+        const auto pos = image.of(where).find(key);
+        return pos == image.of(where).end() ? std::nullopt : std::optional{pos->second};
+      });
+  if (!found)
+    return found.error();
+  return outcome{std::move(*found)};
 }
 
 base::result<void> memory_store::write(batch& b) {

@@ -92,6 +92,7 @@ private:
 
   memory_store(disk on, recovered from);
   void run_group(std::vector<entry> group);
+  base::result<outcome> read(const recover_request& x) const;
   base::result<void> write(batch& b);
   std::vector<entry> take_group(std::size_t most);
 

@@ -184,4 +184,65 @@ base::result<void> recovery::check_decisions() const {
   return {};
 }
 
+namespace {
+
+base::result<std::string> fetch_framed(const fetch_value& fetch, family where,
+                                       const std::string& key) {
+  auto value = fetch(where, key);
+  if (!value)
+    return value.error();
+  if (!*value)
+    return corrupt(
+        fmt::format("column family {}: {} is missing", name_of(where), describe_key(where, key)));
+  return std::move(**value);
+}
+
+base::result<protocol::record> fetch_record(const fetch_value& fetch, journal_index index) {
+  const auto key = journal_key(index);
+  const auto value = fetch_framed(fetch, family::journal, key);
+  if (!value)
+    return value.error();
+  auto f = open_frame(family::journal, key, *value);
+  if (!f)
+    return f.error();
+  auto what = protocol::decode_record(f->payload);
+  if (!what)
+    return at(what.error(), family::journal, key);
+  return what;
+}
+
+} // namespace
+
+base::result<recovered_role> recover_role(const contents& all, const protocol::address& writer,
+                                          const fetch_value& fetch) {
+  recovered_role out;
+  if (const auto pos = all.roles.find(writer); pos != all.roles.end()) {
+    if (pos->second.has_checkpoint) {
+      const auto key = checkpoint_key(writer);
+      const auto value = fetch_framed(fetch, family::checkpoint, key);
+      if (!value)
+        return value.error();
+      auto f = open_frame(family::checkpoint, key, *value);
+      if (!f)
+        return f.error();
+      out.left.checkpoint = f->payload;
+      out.left.applied = f->number;
+    }
+    for (const auto index : pos->second.unapplied) {
+      auto what = fetch_record(fetch, index);
+      if (!what)
+        return what.error();
+      out.left.records.emplace_back(index, std::move(*what));
+    }
+  }
+  if (writer.kind != protocol::role_kind::partition)
+    return out;
+  for (const auto& [slot, kept] : all.decisions)
+    if (protocol::partition_of(slot.gang).value == writer.index)
+      out.decisions.push_back(kept.what);
+  if (const auto pos = all.epochs.find(writer.index); pos != all.epochs.end())
+    out.epoch = pos->second;
+  return out;
+}
+
 } // namespace tutti::persistence

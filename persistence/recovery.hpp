@@ -5,6 +5,9 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/result.hpp"
@@ -51,5 +54,14 @@ private:
   std::uint64_t checkpoints_ = 0;
   journal_index next_ = 0; // 0 = no record yet
 };
+
+/// Reads one value of the store; none if it is not there.
+using fetch_value =
+    std::function<base::result<std::optional<std::string>>(family where, const std::string& key)>;
+
+/// Answers a `recover_request` from what is written so far, `all` being the book of it. `corrupt`
+/// if a value is damaged or missing; the error names column family and record.
+base::result<recovered_role> recover_role(const contents& all, const protocol::address& writer,
+                                          const fetch_value& fetch);
 
 } // namespace tutti::persistence

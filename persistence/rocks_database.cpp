@@ -243,6 +243,20 @@ base::result<void> rocks_database::write(const batch& b) {
   return {};
 }
 
+base::result<std::optional<std::string>> rocks_database::read(family where,
+                                                              const std::string& key) {
+  rocksdb::ReadOptions options;
+  options.verify_checksums = true;
+  std::string value;
+  const auto s = db_->Get(options, handle_of(where), key, &value);
+  if (s.IsNotFound())
+    return std::nullopt;
+  if (!s.ok())
+    return meaning_of_open(s).in(
+        fmt::format("column family {}, {}", name_of(where), describe_key(where, key)));
+  return std::optional{std::move(value)};
+}
+
 void rocks_database::sync() {
   db_->FlushWAL(true).PermitUncheckedError();
 }

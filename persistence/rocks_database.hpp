@@ -15,6 +15,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <rocksdb/db.h>
@@ -38,6 +39,9 @@ public:
   /// Writes the batch whole or not at all, with one sync if it asks for it. After an error it may
   /// or may not be there, and nothing may be written any more.
   base::result<void> write(const batch& b);
+
+  /// One value as it was written last; none if it is not there.
+  base::result<std::optional<std::string>> read(family where, const std::string& key);
 
   /// Makes everything durable.
   void sync();

@@ -11,6 +11,8 @@
 #include <utility>
 #include <variant>
 
+#include <pthread.h>
+
 #include "base/ensure.hpp"
 #include "base/fault_point.hpp"
 #include "persistence/book.hpp"
@@ -55,6 +57,7 @@ public:
       return ok.error();
     shown_ = book_.who();
     thread_ = std::thread{[this] { run(); }};
+    ::pthread_setname_np(thread_.native_handle(), "store");
     return {};
   }
 
@@ -118,6 +121,7 @@ private:
   void run();
   bool wait_for_work(group& g, std::vector<pending_claim>& claims);
   void run_group(group g);
+  base::result<outcome> read(const recover_request& x);
   base::result<void> run_claim(const std::string& cluster_uid);
   void say_synced();
   base::result<void> write(batch& b);
@@ -171,6 +175,10 @@ bool rocks_store::wait_for_work(group& g, std::vector<pending_claim>& claims) {
   wake_.wait(lock, [&] { return is_closing_ || !queue_.empty() || !claims_.empty(); });
   claims.swap(claims_);
   for (std::size_t n = 0; n < group_requests_max && !queue_.empty(); ++n) {
+    // A request that reads what was written is a group of its own.
+    const bool reads = std::holds_alternative<recover_request>(queue_.front().what);
+    if (n > 0 && (reads || std::holds_alternative<recover_request>(g.what.front())))
+      break;
     g.what.push_back(std::move(queue_.front().what));
     g.done.push_back(std::move(queue_.front().done));
     queue_.pop_front();
@@ -184,6 +192,8 @@ void rocks_store::run_group(group g) {
   base::result<void> written;
   if (broken_.what() != base::code::ok) {
     written = broken_;
+  } else if (const auto* asked = std::get_if<recover_request>(&g.what.front())) {
+    answers.push_back(read(*asked));
   } else {
     batch b;
     for (const auto& r : g.what)
@@ -193,6 +203,15 @@ void rocks_store::run_group(group g) {
   }
   for (std::size_t i = 0; i < g.done.size(); ++i)
     g.done[i](written ? std::move(answers[i]) : base::result<outcome>{written.error()});
+}
+
+base::result<outcome> rocks_store::read(const recover_request& x) {
+  auto found = recover_role(book_.all(), x.writer, [this](family where, const std::string& key) {
+    return db_->read(where, key);
+  });
+  if (!found)
+    return found.error();
+  return outcome{std::move(*found)};
 }
 
 base::result<void> rocks_store::run_claim(const std::string& cluster_uid) {

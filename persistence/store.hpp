@@ -79,25 +79,38 @@ struct forget_request {
 };
 struct forgotten {};
 
-using request = std::variant<append_request, decide_request, amend_request, retire_request,
-                             checkpoint_request, forget_request>;
-using outcome =
-    std::variant<appended, decide_outcome, amend_outcome, retired, checkpointed, forgotten>;
-/// Called once per request, in the order of submission, on a thread of the store, after what the
-/// request asked for is true (a `lazy` append: accepted). Must not block.
-///
-/// Errors: `conflict` = retired incarnation, an ordinal whose turn it is not (S7), or a checkpoint
-/// older than the one that is there; `unavailable` = closed (called by `submit` itself); `io` =
-/// disk full, fsync failed (from then on every write fails until the process is restarted: never
-/// retry and believe); `unknown_outcome` never.
-using completion = std::function<void(base::result<outcome>)>;
-
 /// What one role left behind.
 struct role_remains {
   std::string checkpoint;                                          ///< empty = none
   journal_index applied = 0;                                       ///< of the checkpoint
   std::vector<std::pair<journal_index, protocol::record>> records; ///< above `applied`, ascending
 };
+
+/// What `writer` would find if the process began anew now. Passes through the queue: everything
+/// that was queued before it, by a life that has ended since, is in it. The only request that
+/// reads.
+struct recover_request {
+  protocol::address writer;
+};
+struct recovered_role {
+  role_remains left;
+  std::vector<protocol::decision_ptr> decisions; ///< of a partition: its gangs' kept ones, by slot
+  base::epoch_no epoch;                          ///< of a partition: the highest ever used
+};
+
+using request = std::variant<append_request, decide_request, amend_request, retire_request,
+                             checkpoint_request, forget_request, recover_request>;
+using outcome = std::variant<appended, decide_outcome, amend_outcome, retired, checkpointed,
+                             forgotten, recovered_role>;
+/// Called once per request, in the order of submission, on a thread of the store, after what the
+/// request asked for is true (a `lazy` append: accepted). Must not block.
+///
+/// Errors: `conflict` = retired incarnation, an ordinal whose turn it is not (S7), a decision of an
+/// epoch below the highest of its partition, or a checkpoint older than the one that is there;
+/// `corrupt` = what `recover_request` reads is damaged; `unavailable` = closed (called by `submit`
+/// itself); `io` = disk full, fsync failed (from then on every write fails until the process is
+/// restarted: never retry and believe); `unknown_outcome` never.
+using completion = std::function<void(base::result<outcome>)>;
 
 /// All that recovery needs, read once at open.
 struct remains {

@@ -93,6 +93,81 @@ TEST_P(Store, every_life_of_the_process_has_a_higher_incarnation) {
   EXPECT_EQ(it->reopen().last_incarnation.value, 9u) << "a role was reborn within that life";
 }
 
+// ---------------------------------------------------------------- roles that are made anew
+
+recovered_role recovered_of(const base::result<outcome>& x) {
+  return x ? std::get<recovered_role>(*x) : recovered_role{};
+}
+
+TEST_P(Store, a_role_made_anew_finds_all_that_its_dead_life_had_queued_and_nothing_later) {
+  const record first = prepared(attempt("a", 1));
+  const record second = protocol::released_record{attempt("a", 1), {{"p"}}};
+  const auto out =
+      it->ask_all({append(shard(1), first), append(shard(2), first), append(shard(1), second),
+                   recover_request{shard(1)}, append(shard(1), first)});
+  ASSERT_EQ(out.size(), 5u);
+  ASSERT_TRUE(out[3]);
+  const auto found = recovered_of(out[3]).left;
+  EXPECT_TRUE(found.checkpoint.empty());
+  ASSERT_EQ(found.records.size(), 2u);
+  EXPECT_EQ(found.records[0], (std::pair<journal_index, record>{1, first}));
+  EXPECT_EQ(found.records[1], (std::pair<journal_index, record>{3, second}));
+  EXPECT_EQ(std::get<appended>(*out[4]).index, 4u);
+}
+
+TEST_P(Store, a_role_made_anew_finds_its_checkpoint_and_the_records_above_it) {
+  it->append_one(append(shard(1), prepared(attempt("a", 1))));
+  it->append_one(append(shard(1), prepared(attempt("b", 1))));
+  ASSERT_TRUE(it->ask(snapshot(shard(1), 1, "state")));
+  const auto found = recovered_of(it->ask(recover_request{shard(1)})).left;
+  EXPECT_EQ(found.checkpoint, "state");
+  EXPECT_EQ(found.applied, 1u);
+  ASSERT_EQ(found.records.size(), 1u);
+  EXPECT_EQ(found.records[0].first, 2u);
+}
+
+TEST_P(Store, a_role_made_anew_finds_the_same_as_after_a_restart_of_the_process) {
+  const auto a = attempt("a", 1);
+  it->append_one(append(shard(0), prepared(attempt("b", 1))));
+  it->decided(decide(committed(a), {rider(a, 0)}));
+  it->append_one(append(shard(0), protocol::released_record{attempt("b", 1), {}}));
+  const auto now = recovered_of(it->ask(recover_request{shard(0)})).left;
+  const auto later = it->reopen().roles[shard(0)];
+  EXPECT_EQ(now.records, later.records);
+  EXPECT_EQ(now.records.size(), 4u) << "PREPARED and COMMITTED came with the decision";
+}
+
+TEST_P(Store, a_role_that_never_wrote_finds_nothing) {
+  const auto found = it->ask(recover_request{shard(5)});
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(recovered_of(found).left.records.empty());
+  EXPECT_TRUE(recovered_of(found).decisions.empty());
+}
+
+TEST_P(Store, a_partition_made_anew_finds_its_own_decisions_and_its_epoch) {
+  const auto mine = protocol::partition_of({"a"});
+  std::string foreign = "b";
+  while (protocol::partition_of({foreign}) == mine)
+    foreign += "b";
+  it->append_one(append(protocol::to_partition(mine), protocol::life_record{{7}, {3}}, true, 3));
+  it->decided(decide(committed(attempt("a", 1, 7))));
+  it->decided(decide(committed(attempt(foreign, 1))));
+  const auto found = recovered_of(it->ask(recover_request{protocol::to_partition(mine)}));
+  EXPECT_EQ(found.epoch, base::epoch_no{7});
+  ASSERT_EQ(found.decisions.size(), 1u);
+  EXPECT_EQ(found.decisions.front()->by, attempt("a", 1, 7));
+}
+
+TEST_P(Store, refuses_a_decision_of_an_owner_whose_successor_has_begun) {
+  const auto owner = protocol::to_partition(protocol::partition_of({"a"}));
+  const auto out = it->ask_all({append(owner, protocol::life_record{{2}, {6}}, true, 6),
+                                recover_request{owner}, decide(committed(attempt("a", 1, 1)))});
+  EXPECT_TRUE(recovered_of(out[1]).decisions.empty());
+  ASSERT_FALSE(out[2]) << "the successor has read an empty slot";
+  EXPECT_EQ(out[2].error().what(), code::conflict);
+  EXPECT_EQ(it->decided(decide(committed(attempt("a", 1, 2)))).winner->by, attempt("a", 1, 2));
+}
+
 // ---------------------------------------------------------------- decisions
 
 TEST_P(Store, the_first_decision_of_a_slot_wins_and_the_second_is_told_so) {
