@@ -33,6 +33,19 @@ std::uint64_t hash_footprint(const base::footprint& x) {
   return h;
 }
 
+/// A demand that placement does not weigh is refused, not overlooked: a pod on the wrong node is
+/// worse than a pod that waits and says for what.
+std::string refusal_of(const api::pod& p) {
+  if (!p.refused.empty())
+    return p.refused;
+  if (p.unweighed.empty())
+    return {};
+  std::string demands;
+  for (const auto& path : p.unweighed)
+    demands += (demands.empty() ? "" : ", ") + path;
+  return "asks for " + demands + ", which this scheduler does not weigh yet";
+}
+
 } // namespace
 
 std::uint64_t facts_hash_of(const protocol::node_facts& x) {
@@ -77,6 +90,7 @@ protocol::pod_facts fact_maker::pod(const api::pod& p) {
   out.created = p.meta.created;
   const auto made = api::shape_of(p);
   out.kind = shapes_.intern(made->id.value, made);
+  out.refused = refusal_of(p);
   return out;
 }
 

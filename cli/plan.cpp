@@ -150,10 +150,12 @@ private:
       if (cell(row, "phase") == "Bound" || std::any_of(verdicts_.begin(), verdicts_.end(), is_it))
         continue;
       verdict v{name, static_cast<std::size_t>(number(row, "members")), nullptr, {}};
-      v.why_not.wanted = number(row, "min");
-      v.why_not.placed = number(row, "members");
       v.why_not.detail = cell(row, "detail");
       v.why_not.primary = reason_named(cell(row, "reason"));
+      if (v.why_not.primary != base::reason_code::scheduler_error) { // that says it in words
+        v.why_not.wanted = number(row, "min");
+        v.why_not.placed = number(row, "members");
+      }
       verdicts_.push_back(std::move(v));
     }
   }

@@ -322,6 +322,24 @@ TEST_F(Mirror, groups_come_and_go) {
   EXPECT_EQ(said(), (story{"queue group_gone g-g ns/g"}));
 }
 
+TEST_F(Mirror, a_pod_with_demands_that_nobody_weighs_is_refused_in_words) {
+  synced();
+  const auto with = [&](std::string_view name, std::string_view spec) {
+    line(pods, "ADDED",
+         fmt::format(R"({{"metadata":{{"namespace":"ns","name":"{}","uid":"u-{}",)"
+                     R"("resourceVersion":"{}"}},"spec":{{"schedulerName":"tutti",{}}}}})",
+                     name, name, ++version, spec));
+    return log.all<protocol::pod_seen>().back().pod.refused;
+  };
+  EXPECT_EQ(with("a", R"("topologySpreadConstraints":[{"whenUnsatisfiable":"DoNotSchedule"}],)"
+                      R"("resourceClaims":[{"name":"gpu"}])"),
+            "asks for spec.topologySpreadConstraints, spec.resourceClaims, which this scheduler "
+            "does not weigh yet");
+  EXPECT_EQ(with("b", R"("topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"}])"),
+            "");
+  EXPECT_EQ(with("c", R"("schedulingGroup":{})"), "spec.schedulingGroup names no PodGroup");
+}
+
 TEST_F(Mirror, a_group_that_cannot_be_read_is_refused_visibly) {
   synced();
   line(groups, "ADDED",

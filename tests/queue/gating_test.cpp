@@ -193,6 +193,53 @@ TEST_F(Gating, a_group_that_cannot_be_scheduled_at_all_says_why_once) {
   EXPECT_EQ(tried(), names{"g"});
 }
 
+TEST_F(Gating, a_member_that_asks_for_what_nobody_weighs_keeps_its_gang_out_visibly) {
+  const std::string claim = "asks for spec.resourceClaims, which this scheduler does not weigh yet";
+  synced();
+  group("g", {.min = 1});
+  pod("a", {.group = "g"});
+  tried();
+  over(new_attempt("g"), attempt_outcome::bound, {}, 1);
+  pod("a", {.group = "g", .node = "n1"});
+  pod("b", {.group = "g", .refused = claim});
+  EXPECT_EQ(tried(), names{}) << "it is not placed as if it had not asked";
+  EXPECT_EQ(row("g", "reason"), "SchedulerError");
+  EXPECT_EQ(row("g", "detail"), "pod b " + claim);
+  const auto said = take<protocol::set_condition>();
+  ASSERT_EQ(said.size(), 2u) << "the group, and the pod that waits";
+  EXPECT_FALSE(said.front().is_pod);
+  EXPECT_FALSE(said.front().status);
+  EXPECT_EQ(said.back().name.name, "b");
+  EXPECT_EQ(said.back().reason, "SchedulerError");
+  EXPECT_EQ(said.back().message, "pod b " + claim);
+  EXPECT_EQ(take<protocol::emit_event>().back().reason, "FailedScheduling");
+  pod_gone("b");
+  pod("c", {.group = "g"});
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(Gating, a_lone_pod_that_cannot_be_scheduled_says_why) {
+  synced();
+  pod("a", {.refused = "asks for spec.volumes[0], which this scheduler does not weigh yet"});
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("a", "reason"), "SchedulerError");
+  const auto said = take<protocol::set_condition>();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_TRUE(said.front().is_pod);
+  EXPECT_EQ(said.front().type, "PodScheduled");
+}
+
+TEST_F(Gating, an_attempt_under_way_is_not_decided_once_a_member_is_refused) {
+  synced();
+  group("g", {.min = 2});
+  pod("a", {.group = "g"});
+  pod("b", {.group = "g"});
+  const auto id = new_attempt("g");
+  EXPECT_NE(last_look(id), nullptr);
+  pod("b", {.group = "g", .version = "2", .refused = "asks for the moon"});
+  EXPECT_EQ(last_look(id), nullptr);
+}
+
 TEST_F(Gating, a_lone_pod_of_another_scheduler_is_not_ours) {
   synced();
   pod("a", {.scheduler = "default-scheduler"});

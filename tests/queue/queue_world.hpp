@@ -75,6 +75,7 @@ struct QueueWorld : testing::Test {
     bool deleting = false;
     bool never_preempts = false;
     std::string version = "1";
+    std::string refused;
   };
   static protocol::shape_ptr shape_of(std::int64_t cpu) {
     static std::map<std::int64_t, protocol::shape_ptr> shapes;
@@ -103,6 +104,7 @@ struct QueueWorld : testing::Test {
     f.resource_version = x.version;
     f.created = {x.created};
     f.kind = shape_of(x.cpu);
+    f.refused = x.refused;
     tell(protocol::pod_seen{f});
   }
   void pod_gone(const std::string& name) { tell(protocol::pod_gone{{"uid-" + name}}); }
