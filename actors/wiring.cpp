@@ -26,7 +26,10 @@ bool is_before_1_37(const scheduler_options& how) {
   return how.kubernetes != "1.37";
 }
 
+/// Empty where groups are no objects.
 std::string group_condition(const scheduler_options& how) {
+  if (how.kubernetes == "1.35")
+    return {};
   return is_before_1_37(how) ? "PodGroupScheduled" : "PodGroupInitiallyScheduled";
 }
 

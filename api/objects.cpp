@@ -52,7 +52,8 @@ pod_group synthesise_group(const workload& w, const workload_member_ref& ref) {
   out.spoken = dialect::v1alpha1;
   out.meta.space = w.meta.space;
   out.meta.name = synthetic_group_name(ref);
-  out.meta.uid = fmt::format("{}/{}/{}", w.meta.uid, ref.pod_group, ref.replica_key);
+  out.meta.uid = fmt::format("{}/{}{}{}", w.meta.uid, ref.pod_group,
+                             ref.replica_key.empty() ? "" : "/", ref.replica_key);
   out.meta.created = w.meta.created;
   out.meta.deleting_since = w.meta.deleting_since;
   out.made_from = {ref.workload, ref.pod_group};

@@ -14,6 +14,22 @@
 
 namespace tutti::bridge {
 
+namespace {
+
+/// What says that groups exist: PodGroups, or the Workloads that hold them.
+std::string groups_path(api::dialect spoken) {
+  return fmt::format("/apis/{}/{}", api::api_version_of(spoken),
+                     api::has_pod_groups(spoken) ? "podgroups" : "workloads");
+}
+
+protocol::object_name name_in(std::string_view key) {
+  const auto slash = key.find('/');
+  ensure(slash != std::string_view::npos, key);
+  return {std::string{key.substr(0, slash)}, std::string{key.substr(slash + 1)}};
+}
+
+} // namespace
+
 using protocol::effects;
 using protocol::role_kind;
 using protocol::to;
@@ -27,11 +43,10 @@ mirror_role::mirror_role(options o)
       pods_seen_({.path = "/api/v1/pods",
                   .channel = pods_channel,
                   .streams_list = options_.streams_lists}),
-      groups_({.path = fmt::format("/apis/{}/podgroups", api::api_version_of(options_.spoken)),
+      groups_({.path = groups_path(options_.spoken),
                .channel = groups_channel,
                .streams_list = options_.streams_lists}) {
   ensure(options_.shards > 0);
-  ensure(api::has_pod_groups(options_.spoken));
 }
 
 effects mirror_role::on(const protocol::event& e, base::time_point now) {
@@ -206,11 +221,23 @@ void mirror_role::place(std::uint32_t slot, pod_place where, effects& out) {
 }
 
 void mirror_role::tell_queue(pod_slot& s, const api::pod& p, effects& out) {
-  if (is_ours(p))
-    out.tell(to(role_kind::queue), protocol::pod_seen{facts_.pod(p)});
-  else
-    out.tell(to(role_kind::queue), protocol::pod_gone{{s.uid}});
   s.is_told = is_ours(p);
+  if (!s.is_told) {
+    out.tell(to(role_kind::queue), protocol::pod_gone{{s.uid}});
+    leave_group(s, out);
+    return;
+  }
+  out.tell(to(role_kind::queue), protocol::pod_seen{facts_.pod(p)});
+  if (p.workload_ref && !s.group) { // it never changes
+    s.group =
+        std::make_unique<workload_groups::use>(workload_groups::use{p.meta.space, *p.workload_ref});
+    workloads_.add(*s.group, facts_, out);
+  }
+}
+
+void mirror_role::leave_group(pod_slot& s, effects& out) {
+  if (const auto group = std::move(s.group))
+    workloads_.remove(*group, out);
 }
 
 void mirror_role::pod_is_gone(std::uint64_t tag, effects& out) {
@@ -221,6 +248,7 @@ void mirror_role::pod_is_gone(std::uint64_t tag, effects& out) {
   place(slot, {}, out);
   if (pods_[slot].is_told)
     out.tell(to(role_kind::queue), protocol::pod_gone{{pods_[slot].uid}});
+  leave_group(pods_[slot], out);
   free_slot(slot, tag);
 }
 
@@ -256,15 +284,15 @@ bool mirror_role::is_ours(const api::pod& p) const {
 // ---------------------------------------------------------------- groups
 
 void mirror_role::on_group(const change& c, effects& out) {
+  if (!api::has_pod_groups(options_.spoken)) {
+    on_workload(c, out);
+    return;
+  }
   if (c.what == change::kind::deleted) {
     const auto known = group_uids_.find(c.tag);
     if (known == group_uids_.end())
       return;
-    const auto slash = c.key.find('/');
-    ensure(slash != std::string_view::npos, c.key);
-    out.tell(to(role_kind::queue), protocol::group_gone{known->second,
-                                                        {std::string{c.key.substr(0, slash)},
-                                                         std::string{c.key.substr(slash + 1)}}});
+    out.tell(to(role_kind::queue), protocol::group_gone{known->second, name_in(c.key)});
     group_uids_.erase(known);
     c.tag = 0;
     return;
@@ -286,6 +314,27 @@ void mirror_role::on_group(const change& c, effects& out) {
     c.tag = ++last_group_tag_;
   group_uids_[c.tag] = facts.uid;
   out.tell(to(role_kind::queue), protocol::group_seen{std::move(facts)});
+}
+
+/// A Workload of v1alpha1, and with it the groups that pods name in it.
+void mirror_role::on_workload(const change& c, effects& out) {
+  const auto name = name_in(c.key);
+  if (c.what == change::kind::deleted) {
+    workloads_.drop(name, out);
+    return;
+  }
+  const auto decoded = api::decode_workload(*c.object, options_.spoken);
+  if (decoded) {
+    workloads_.put(*decoded, facts_, out);
+    return;
+  }
+  complain(c, decoded.error(), out);
+  api::object_meta meta;
+  meta.space = name.space;
+  meta.name = name.name;
+  if (const auto* read = object_at(*c.object, "metadata"))
+    meta.uid = text_at(*read, "uid");
+  workloads_.put_refused(meta, decoded.error().message(), facts_, out);
 }
 
 // ---------------------------------------------------------------- asked

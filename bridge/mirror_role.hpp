@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "api/dialect.hpp"
 #include "bridge/facts.hpp"
 #include "bridge/reflector.hpp"
+#include "bridge/workload_groups.hpp"
 #include "protocol/role.hpp"
 
 namespace tutti::bridge {
@@ -22,7 +24,9 @@ namespace tutti::bridge {
 ///   * a shard hears of a node before it hears of the pods on it; pods wait for their node;
 ///   * a node that moves is gone from the old shard and seen, with its pods, by the new one;
 ///   * a terminal pod has left its node, a terminating one has not;
-///   * the queue hears of pods that name one of our schedulers or belong to a group.
+///   * the queue hears of pods that name one of our schedulers or belong to a group;
+///   * where the server has no PodGroups (v1alpha1), Workloads are watched instead, and the groups
+///     that pods name in them are told as if they were objects (workload_groups.hpp).
 ///
 /// `view_trust` tells all shards when nodes and pods are complete and fresh (S12). At its start,
 /// and when a shard (or the queue) that began anew asks with `view_wanted`, everything is told
@@ -59,13 +63,15 @@ private:
   struct pod_slot {
     std::string uid;
     footprint_ptr takes;
-    node_entry* node = nullptr; // null: takes no room
-    bool is_told = false;       // to the queue
+    node_entry* node = nullptr;                  // null: takes no room
+    bool is_told = false;                        // to the queue
+    std::unique_ptr<workload_groups::use> group; // v1alpha1: as counted in workloads_
   };
 
   void on_node(const change& c, protocol::effects& out);
   void on_pod(const change& c, protocol::effects& out);
   void on_group(const change& c, protocol::effects& out);
+  void on_workload(const change& c, protocol::effects& out);
   void node_is(const protocol::node_facts_ptr& facts, protocol::effects& out);
   void node_is_gone(node_entry& n, protocol::effects& out);
   void tell_node(const node_entry& n, protocol::effects& out) const;
@@ -77,6 +83,7 @@ private:
   };
   void place(std::uint32_t slot, pod_place where, protocol::effects& out);
   void tell_queue(pod_slot& s, const api::pod& p, protocol::effects& out);
+  void leave_group(pod_slot& s, protocol::effects& out);
   void pod_is_gone(std::uint64_t tag, protocol::effects& out);
   std::uint32_t slot_of(std::uint64_t& tag, const std::string& uid);
   void free_slot(std::uint32_t slot, std::uint64_t& tag);
@@ -100,6 +107,7 @@ private:
   std::vector<pod_slot> pods_;
   std::vector<std::uint32_t> free_slots_;
   std::map<std::uint64_t, std::string> group_uids_; // by tag
+  workload_groups workloads_;                       // v1alpha1 only
   std::uint64_t last_group_tag_ = 0;
   bool was_fresh_ = false;
   bool was_synced_ = false;

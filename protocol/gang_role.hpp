@@ -30,7 +30,8 @@ public:
   struct options {
     bool fast_path = false;        ///< all shards of every plan share this process and its store
     bool writes_pod_events = true; ///< one `Scheduled` Event per bound pod, as kube-scheduler does
-    std::string started_condition = "PodGroupInitiallyScheduled"; ///< by dialect
+    std::string started_condition = "PodGroupInitiallyScheduled"; ///< by dialect; empty = groups
+                                                                  ///< are no objects (1.35)
   };
 
   explicit gang_role(options how) : how_(std::move(how)) {}

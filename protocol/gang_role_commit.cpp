@@ -105,7 +105,7 @@ void gang_role::settle_cover() {
   if (rolling_->is_covered() || rolling_->bound_count() > 0) {
     // A member of this plan that is bound proves that the plan was covered before the crash.
     was_covered_ = true;
-    if (!is_lone_pod_)
+    if (!is_lone_pod_ && !how_.started_condition.empty())
       for (const auto& g : rolling_->what().groups)
         out_.tell(to(role_kind::status), set_condition{{name_.space, g.name},
                                                        false,

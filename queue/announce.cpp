@@ -17,7 +17,17 @@ struct saying {
   }
 };
 
-void tell_pods(gang_entry& g, const saying& what, protocol::effects& out) {
+protocol::emit_event event_of(const saying& what) {
+  return {.about = {},
+          .is_pod = true,
+          .uid = {},
+          .is_warning = true,
+          .reason = "FailedScheduling",
+          .action = "Scheduling",
+          .text = what.text};
+}
+
+void tell_pods(gang_entry& g, const saying& what, bool with_events, protocol::effects& out) {
   for (auto* pod : g.members) {
     if (!pod->is_pending() || pod->told == what.hash())
       continue;
@@ -30,6 +40,12 @@ void tell_pods(gang_entry& g, const saying& what, protocol::effects& out) {
                                      .status = false,
                                      .reason = what.reason,
                                      .message = what.text});
+    if (!with_events)
+      continue;
+    auto event = event_of(what);
+    event.about = {g.space(), pod->name};
+    event.uid = pod->uid.value;
+    out.tell(protocol::to(protocol::role_kind::status), std::move(event));
   }
 }
 
@@ -37,7 +53,8 @@ void announce(gang_entry& g, const saying& what, const options& how, protocol::e
   ensure(g.life != nullptr);
   const bool is_news = g.life->told != what.hash();
   g.life->told = what.hash();
-  const bool has_condition = !g.is_lone_pod() && !g.group->facts->has_started;
+  const bool is_object = g.is_lone_pod() || how.has_group_objects();
+  const bool has_condition = !g.is_lone_pod() && is_object && !g.group->facts->has_started;
   if (is_news && has_condition)
     out.tell(protocol::to(protocol::role_kind::status),
              protocol::set_condition{.name = g.name(),
@@ -47,16 +64,14 @@ void announce(gang_entry& g, const saying& what, const options& how, protocol::e
                                      .status = false,
                                      .reason = what.reason,
                                      .message = what.text});
-  tell_pods(g, what, out);
-  if (is_news)
-    out.tell(protocol::to(protocol::role_kind::status),
-             protocol::emit_event{.about = g.name(),
-                                  .is_pod = g.is_lone_pod(),
-                                  .uid = g.uid().value,
-                                  .is_warning = true,
-                                  .reason = "FailedScheduling",
-                                  .action = "Scheduling",
-                                  .text = what.text});
+  tell_pods(g, what, !is_object, out);
+  if (!is_news || !is_object)
+    return;
+  auto event = event_of(what);
+  event.about = g.name();
+  event.is_pod = g.is_lone_pod();
+  event.uid = g.uid().value;
+  out.tell(protocol::to(protocol::role_kind::status), std::move(event));
 }
 
 } // namespace

@@ -13,6 +13,7 @@ namespace tutti::queue {
 /// After a refused attempt: the group's condition False/Unschedulable, PodScheduled
 /// False/Unschedulable on each pending member, and a FailedScheduling event on the root object.
 /// Each only if its text is not the one told last. A group whose condition is True keeps it (M-1).
+/// Where groups are no objects, the event is on each pending member instead.
 void announce_refusal(gang_entry& g, const base::explanation& why, const options& how,
                       protocol::effects& out);
 

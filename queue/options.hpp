@@ -10,10 +10,13 @@ namespace tutti::queue {
 struct options {
   /// Values of spec.schedulerName that are ours.
   std::vector<std::string> schedulers{"tutti"};
-  /// Condition type of a PodGroup; "PodGroupScheduled" in 1.36.
+  /// Condition type of a PodGroup; "PodGroupScheduled" in 1.36. Empty in 1.35, where groups are no
+  /// objects: what would be said of a group is said of its pods.
   std::string group_condition = "PodGroupInitiallyScheduled";
   /// Members must have their group's priority, and one preemption policy (O-7). False in 1.36.
   bool refuses_mixed_priorities = true;
+
+  bool has_group_objects() const { return !group_condition.empty(); }
 };
 
 } // namespace tutti::queue

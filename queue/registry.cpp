@@ -211,6 +211,20 @@ void registry::fill(pod_entry& pod, const protocol::pod_facts& x) const {
   pod.refused = x.refused.empty() ? nullptr : std::make_unique<const std::string>(x.refused);
 }
 
+/// A group that is no object has no priority of its own: its members' highest counts.
+void registry::follow_members(gang_entry& g) const {
+  if (how_.has_group_objects() || g.is_lone_pod() || !g.group->facts)
+    return;
+  auto& facts = *g.group->facts;
+  facts.priority = 0;
+  bool is_first = true;
+  for (const auto* pod : g.members)
+    if (pod->is_live()) {
+      facts.priority = is_first ? pod->priority : std::max(facts.priority, pod->priority);
+      is_first = false;
+    }
+}
+
 registry::pod_news registry::put(const protocol::pod_facts& x) {
   auto* pod = find_pod(x.uid);
   const bool is_new = pod == nullptr;
@@ -234,6 +248,7 @@ registry::pod_news registry::put(const protocol::pod_facts& x) {
   const bool was_live = !is_new && pod->is_live();
   const auto old_kind = pod->kind;
   fill(*pod, x);
+  follow_members(*pod->gang);
   pod_news news{.gang = pod->gang};
   news.may_help =
       pod->is_pending() ? !was_pending || old_kind != pod->kind : was_live && !pod->is_live();
@@ -250,6 +265,7 @@ registry::pod_news registry::drop(pod_entry& pod) {
     news.gang = nullptr;
   } else {
     erase_member(*pod.gang, pod);
+    follow_members(*pod.gang);
     forget_if_empty(news.gang);
   }
   const auto pos = pods_.find(pod.uid.value);
@@ -263,6 +279,7 @@ gang_entry& registry::put(const protocol::group_facts& x) {
   auto& g = group_named(x.name);
   ensure(!g.group->facts || g.group->facts->uid == x.uid, x.uid);
   g.group->facts = x;
+  follow_members(g);
   by_uid_[x.uid] = &g;
   return g;
 }

@@ -32,7 +32,7 @@ struct pod_entry {
   std::string resource_version;
   base::node_name node; ///< empty = not bound
   std::int64_t created_ms = 0;
-  std::uint64_t told = 0; ///< hash of the condition last asked for; 0 = none
+  std::uint64_t told = 0;                     ///< hash of the condition last asked for; 0 = none
   std::unique_ptr<const std::string> refused; ///< why it cannot be scheduled at all; null = it can
   std::int32_t priority = 0;
   std::int16_t scheduler = -1; ///< index into options::schedulers; -1 = not ours
@@ -133,6 +133,7 @@ public:
 private:
   gang_entry& group_named(const protocol::object_name& name);
   void fill(pod_entry& pod, const protocol::pod_facts& x) const;
+  void follow_members(gang_entry& g) const;
   void forget_if_empty(gang_entry*& g);
 
   const options& how_;

@@ -208,6 +208,8 @@ TEST(DecodeWorkload, makes_up_the_group_of_v1alpha1_pods) {
   EXPECT_EQ(a.rules.min_count, 2);
   EXPECT_EQ(a.made_from, (template_ref{"pair", "worker"}));
   EXPECT_NE(a.meta.uid, b.meta.uid) << "each replica key is a gang of its own";
+  EXPECT_EQ(a.meta.uid, "wu/worker/r0");
+  EXPECT_EQ(synthesise_group(w, {"pair", "worker", ""}).meta.uid, "wu/worker");
   EXPECT_FALSE(a.has_started());
   EXPECT_EQ(synthesise_group(w, {"pair", "boss", ""}).rules.refused,
             "Workload \"pair\" has no pod group \"boss\"");

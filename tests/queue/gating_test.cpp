@@ -256,5 +256,42 @@ TEST_F(Gating, a_pod_that_changes_its_group_moves) {
   EXPECT_EQ(row("g", "detail"), "0/2 members");
 }
 
+// ---------------------------------------------------------------- groups that are no objects
+
+TEST_F(Gating, where_groups_are_no_objects_everything_is_said_of_their_pods) {
+  how.group_condition.clear();
+  begin();
+  synced();
+  group("w/worker/r0", {.min = 2});
+  pod("a", {.group = "w/worker/r0"});
+  pod("b", {.group = "w/worker/r0"});
+  EXPECT_EQ(tried(), names{"w/worker/r0"});
+  refuse("w/worker/r0");
+  const auto said = take<protocol::set_condition>();
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_TRUE(said.front().is_pod && said.back().is_pod);
+  const auto events = take<protocol::emit_event>();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_TRUE(events.front().is_pod);
+  EXPECT_EQ(events.front().about, (protocol::object_name{"ns", "a"}));
+  EXPECT_EQ(events.front().uid, "uid-a");
+}
+
+TEST_F(Gating, where_groups_are_no_objects_their_priority_is_their_members_highest) {
+  how.group_condition.clear();
+  how.refuses_mixed_priorities = false;
+  begin();
+  group("low", {.min = 1});
+  pod("a", {.group = "low", .priority = 1});
+  group("high", {.min = 1, .created = 9});
+  pod("b", {.group = "high", .priority = 5});
+  pod("c", {.group = "high", .priority = 7});
+  synced();
+  EXPECT_EQ(tried(), (names{"high", "low"}));
+  EXPECT_EQ(row("high", "priority"), "7");
+  pod_gone("c");
+  EXPECT_EQ(row("high", "priority"), "5");
+}
+
 } // namespace
 } // namespace tutti::queue
