@@ -71,8 +71,8 @@ struct attempt_over {
   std::uint32_t bound = 0; ///< live bound members of the gang now, as the attempt knows
 };
 
-/// queue → partition: the gang's root was seen deleted, and no pod of it is left. What is kept of
-/// its decisions is forgotten once nothing of it is under way; its uid never comes back alive.
+/// queue → partition: the gang's root was seen deleted, and its uid does not come back alive. What
+/// is kept of its decisions is forgotten once nothing of it is under way.
 struct gang_deleted {
   base::gang_uid gang;
 };

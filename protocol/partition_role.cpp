@@ -17,6 +17,29 @@ effects partition_role::on(const event& e, base::time_point) {
   return std::exchange(out_, {});
 }
 
+void partition_role::tell_shards_epoch() {
+  for (std::uint32_t s = 0; s < how_.shards; ++s)
+    out_.tell(to_shard({s}), new_epoch{how_.partition, epoch_, low_water()});
+}
+
+/// An epoch never goes back. A store that was lost, or an older copy of it, begins with epochs that
+/// were used before; what their owners wrote stands on pods, and would stop our Bindings. So an
+/// owner begins above every fence that the first list shows. Only the first report counts: a fence
+/// that appears later is a later owner's, and is meant to stop us.
+void partition_role::hear(const fence_found& x) {
+  if (epoch_.value == 0 || std::exchange(has_heard_fence_, true) || x.highest < epoch_)
+    return;
+  out_.add(note{"partition.epoch_raised",
+                {{"from", static_cast<std::int64_t>(epoch_.value)},
+                 {"above", static_cast<std::int64_t>(x.highest.value)}}});
+  epoch_ = {x.highest.value + 1};
+  out_.add(append{life_record{epoch_, incarnation_}, append::durability::synced});
+  tell_shards_epoch();
+  for (const auto& [gang, mine] : gangs_)
+    if (is_under_way(gang, mine))
+      out_.tell(to_gang(gang), new_epoch{how_.partition, epoch_, low_water()});
+}
+
 std::uint64_t partition_role::low_water() const {
   return live_tries_.empty() ? next_try_ : *live_tries_.begin();
 }
@@ -25,9 +48,9 @@ std::uint64_t partition_role::low_water() const {
 void partition_role::on(const started& x) {
   ensure(x.epoch.value > 0, how_.partition.value);
   epoch_ = x.epoch;
+  incarnation_ = x.incarnation;
   out_.add(append{life_record{x.epoch, x.incarnation}, append::durability::synced});
-  for (std::uint32_t s = 0; s < how_.shards; ++s)
-    out_.tell(to_shard({s}), new_epoch{how_.partition, epoch_, low_water()});
+  tell_shards_epoch();
   for (const auto& d : x.open) {
     auto& mine = gangs_[d->by.gang];
     if (d->by.ordinal < mine.ordinal)
@@ -44,6 +67,11 @@ void partition_role::on(const started& x) {
     out_.add(host{to_gang(d->by.gang)});
     out_.tell(to_gang(d->by.gang), resume_decision{d, epoch_, how_.partition, low_water()});
   }
+  gangs_kept kept;
+  for (const auto& [gang, mine] : gangs_)
+    kept.gangs.push_back(gang);
+  if (!kept.gangs.empty())
+    out_.tell(to(role_kind::queue), std::move(kept));
 }
 
 void partition_role::on(const received& x) {
@@ -55,12 +83,13 @@ void partition_role::hear(const try_gang& x) {
   if (epoch_.value == 0)
     return; // not started: the queue asks again
   auto& mine = gangs_[x.who->uid];
-  if (mine.live_try != 0 || resumed_.contains(x.who->uid))
-    return; // under way already; its end is told once
+  mine.is_deleted = false; // who is tried is there
+  if (is_under_way(x.who->uid, mine))
+    return; // its end is told once
   ensure(mine.is_done, x.who->uid.value, mine.ordinal);
-  mine.live_try = next_try_++;
-  live_tries_.insert(mine.live_try);
-  const base::attempt_id attempt{x.who->uid, mine.ordinal + 1, epoch_, mine.live_try};
+  const base::attempt_id attempt{x.who->uid, mine.ordinal + 1, epoch_, next_try_++};
+  mine.live = attempt;
+  live_tries_.insert(attempt.try_no);
   out_.add(host{to_gang(x.who->uid)});
   out_.tell(to_gang(x.who->uid),
             begin_attempt{attempt, low_water(), how_.partition, x.who, x.tries});
@@ -74,8 +103,7 @@ void partition_role::hear(const attempt_over& x) {
   auto& mine = pos->second;
   const bool is_resumed =
       resumed_.contains(x.attempt.gang) && resumed_.at(x.attempt.gang) == x.attempt;
-  const bool is_live = x.attempt.epoch == epoch_ && x.attempt.try_no == mine.live_try;
-  if (!is_resumed && !is_live)
+  if (!is_resumed && x.attempt != mine.live)
     return; // told before
   const bool was_decided = x.outcome == attempt_outcome::bound
                            || x.outcome == attempt_outcome::withdrawn
@@ -85,20 +113,45 @@ void partition_role::hear(const attempt_over& x) {
     mine.decided_by = x.attempt;
     mine.is_done = true;
   }
-  if (is_resumed)
+  if (is_resumed) {
     resumed_.erase(x.attempt.gang);
-  else {
-    live_tries_.erase(mine.live_try);
-    mine.live_try = 0;
+  } else {
+    live_tries_.erase(mine.live.try_no);
+    mine.live = {};
   }
   out_.tell(to(role_kind::queue), x);
+  forget_if_over(pos);
+}
+
+bool partition_role::is_under_way(const base::gang_uid& gang, const entry& mine) const {
+  return mine.live.try_no != 0 || resumed_.contains(gang);
+}
+
+void partition_role::hear(const gang_deleted& x) {
+  const auto pos = gangs_.find(x.gang);
+  if (pos == gangs_.end())
+    return;
+  pos->second.is_deleted = true;
+  forget_if_over(pos);
+}
+
+/// Never while an attempt or an unfinished decision is there: it needs its record to the end.
+/// Whoever asks about an attempt of a forgotten gang hears "aborted", which undoes nothing: what is
+/// committed somewhere was done, and a shard that hears it of a commitment takes it for done.
+void partition_role::forget_if_over(std::map<base::gang_uid, entry>::iterator pos) {
+  const auto& [gang, mine] = *pos;
+  if (!mine.is_deleted || !mine.is_done || is_under_way(gang, mine))
+    return;
+  if (mine.ordinal > 0)
+    out_.add(forget{gang});
+  gangs_.erase(pos);
 }
 
 void partition_role::hear(const inquiry& x) {
   auto pos = gangs_.find(x.attempt.gang);
   if (pos != gangs_.end()) {
     const auto& mine = pos->second;
-    const bool is_live = x.attempt.epoch == epoch_ && x.attempt.try_no == mine.live_try;
+    const bool is_live = x.attempt == mine.live;
     const bool is_resumed =
         resumed_.contains(x.attempt.gang) && resumed_.at(x.attempt.gang) == x.attempt;
     if (is_live || is_resumed)
@@ -120,8 +173,10 @@ void partition_role::on(const child_died& x) {
 std::uint64_t partition_role::state_hash() const {
   auto h = base::hash_combine(epoch_.value, next_try_);
   for (const auto& [gang, e] : gangs_)
-    h = base::hash_combine(base::hash_combine(h, base::hash_of(gang.value)),
-                           base::hash_combine(e.ordinal * 2 + (e.is_done ? 1 : 0), e.live_try));
+    h = base::hash_combine(
+        base::hash_combine(h, base::hash_of(gang.value)),
+        base::hash_combine(e.ordinal * 4 + (e.is_done ? 1 : 0) + (e.is_deleted ? 2 : 0),
+                           e.live.try_no));
   return h;
 }
 

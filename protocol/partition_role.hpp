@@ -20,6 +20,9 @@ namespace tutti::protocol {
 ///                                                      decision
 ///     try_gang ─▶ begin_attempt ─▶ … ─▶ attempt_over ─▶ (to the queue)
 ///     inquiry  ─▶ aborted | done | silence while it is live
+///     gang_deleted ─▶ forgotten, once nothing of the gang is under way
+///     fence_found above the epoch ─▶ life_record under a higher one, synced ─▶ new_epoch to all
+///                                    shards and to live gangs
 ///
 /// Presumed abort: an attempt of this epoch that is not live, and one of an older epoch that is not
 /// the last decided one, is aborted. The second is allowed because the store's lock proves the
@@ -42,7 +45,8 @@ private:
     std::uint64_t ordinal = 0;
     base::attempt_id decided_by; ///< of `ordinal`
     bool is_done = true;         ///< nothing is left to do for `ordinal`
-    std::uint64_t live_try = 0;  ///< 0 = none
+    base::attempt_id live;       ///< try_no 0 = none
+    bool is_deleted = false;     ///< to be forgotten when nothing of it is under way
   };
 
   void on(const started& x);
@@ -51,14 +55,21 @@ private:
   void hear(const try_gang& x);
   void hear(const attempt_over& x);
   void hear(const inquiry& x);
+  void hear(const gang_deleted& x);
+  void hear(const fence_found& x);
   template <class M>
   void hear(const M&) {}
 
+  bool is_under_way(const base::gang_uid& gang, const entry& mine) const;
+  void forget_if_over(std::map<base::gang_uid, entry>::iterator pos);
+  void tell_shards_epoch();
   std::uint64_t low_water() const;
 
   options how_;
   effects out_;
   base::epoch_no epoch_;
+  base::incarnation_no incarnation_;
+  bool has_heard_fence_ = false; ///< what is found later is not an earlier owner's
   std::uint64_t next_try_ = 1;
   std::map<base::gang_uid, entry> gangs_;
   std::map<base::gang_uid, base::attempt_id> resumed_; ///< live attempts of earlier owners

@@ -79,6 +79,8 @@ void queue_role::hear(const protocol::pod_gone& x) {
     return;
   if (pod->own || (pod->gang->members.size() == 1 && !pod->gang->group->facts))
     depart(*pod->gang); // the gang goes with its last pod
+  if (pod->own)
+    tell_deleted({pod->uid.value});
   const auto news = registry_.drop(*pod);
   if (!news.gang)
     return;
@@ -103,6 +105,7 @@ void queue_role::hear(const protocol::group_gone& x) {
   if (!g || !g->group->facts || g->group->facts->uid != x.uid)
     return;
   depart(*g);
+  tell_deleted({x.uid});
   g->attempts = 0;
   g->is_degraded = false;
   if (auto* left = registry_.drop_group(*g))
@@ -114,6 +117,27 @@ void queue_role::hear(const protocol::group_gone& x) {
 void queue_role::hear(const protocol::facts_synced&) {
   is_synced_ = true;
   remembered_.clear();
+  answer_kept();
+}
+
+// ---------------------------------------------------------------- gangs that are gone
+
+/// Nothing of the gang's decisions is needed any more; its partition knows when it may forget them.
+void queue_role::tell_deleted(const base::gang_uid& gang) {
+  out_.tell(protocol::to_partition(protocol::partition_of(gang)), protocol::gang_deleted{gang});
+}
+
+/// What was deleted while nobody looked is told apart once everything that is there has been seen.
+void queue_role::hear(const protocol::gangs_kept& x) {
+  kept_.insert(kept_.end(), x.gangs.begin(), x.gangs.end());
+  if (is_synced_)
+    answer_kept();
+}
+
+void queue_role::answer_kept() {
+  for (const auto& gang : std::exchange(kept_, {}))
+    if (!registry_.find_gang(gang))
+      tell_deleted(gang);
 }
 
 // ---------------------------------------------------------------- growth

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/resources.hpp"
 #include "protocol/role.hpp"
@@ -55,6 +56,7 @@ private:
   void hear(const protocol::view_grew& x);
   void hear(const protocol::gang_progress& x);
   void hear(const protocol::attempt_over& x);
+  void hear(const protocol::gangs_kept& x);
   void hear_last_look(const protocol::last_look& x, const protocol::address& from);
   void hear_inspect(const protocol::inspect& x, const protocol::address& from);
   void hear_message(const protocol::received& x);
@@ -68,6 +70,8 @@ private:
   void come_to_rest(gang_entry& g);
   void arrived(gang_entry& g);
   bool is_name_in_use(const gang_entry& g) const;
+  void tell_deleted(const base::gang_uid& gang);
+  void answer_kept();
   void explain(gang_life& life, base::reason_code reason, std::string detail = {});
 
   // How attempts are asked for and followed (attempts.cpp).
@@ -94,7 +98,8 @@ private:
   pools pools_;
   strays strays_;
   over_log over_;
-  memories remembered_; ///< restored, not yet met again
+  memories remembered_;              ///< restored, not yet met again
+  std::vector<base::gang_uid> kept_; ///< that partitions asked about before the first list
 
   bool is_started_ = false;
   bool is_synced_ = false;

@@ -34,6 +34,14 @@ struct partition : testing::Test {
     EXPECT_EQ(begun.size(), 1u);
     return begun.empty() ? base::attempt_id{} : begun.front().second.attempt;
   }
+  using names = std::vector<std::string>;
+  names forgotten() const {
+    names found;
+    for (const auto& e : out.list())
+      if (const auto* f = std::get_if<forget>(&e))
+        found.push_back(f->gang.value);
+    return found;
+  }
   void ends(const base::attempt_id& attempt, attempt_outcome how) {
     hear(attempt_over{.attempt = attempt, .outcome = how});
   }
@@ -147,6 +155,134 @@ TEST_F(partition, a_closed_slot_is_not_rolled_forward) {
   starts({record("g", 2, false, verdict::aborted)});
   EXPECT_TRUE(sent<resume_decision>().empty());
   EXPECT_EQ(tries("g").ordinal, 3u);
+}
+
+// ---------------------------------------------------------------- gangs that are gone
+
+TEST_F(partition, forgets_a_deleted_gang_that_was_decided) {
+  starts();
+  ends(tries("g"), attempt_outcome::bound);
+  hear(gang_deleted{{"g"}});
+  EXPECT_EQ(forgotten(), (names{"g"}));
+  hear(gang_deleted{{"g"}});
+  EXPECT_EQ(forgotten(), names{}) << "once is enough";
+}
+
+TEST_F(partition, has_nothing_in_the_store_of_a_gang_that_was_never_decided) {
+  starts();
+  ends(tries("g"), attempt_outcome::refused);
+  hear(gang_deleted{{"g"}});
+  EXPECT_EQ(forgotten(), names{});
+  hear(gang_deleted{{"stranger"}});
+  EXPECT_EQ(forgotten(), names{});
+}
+
+TEST_F(partition, never_forgets_while_an_attempt_is_under_way) {
+  starts();
+  ends(tries("g"), attempt_outcome::bound);
+  const auto second = tries("g");
+  hear(gang_deleted{{"g"}});
+  EXPECT_EQ(forgotten(), names{});
+  ends(second, attempt_outcome::stopped);
+  EXPECT_EQ(forgotten(), (names{"g"}));
+}
+
+TEST_F(partition, never_forgets_a_decision_that_is_not_finished) {
+  starts({record("g", 3, false)});
+  hear(gang_deleted{{"g"}});
+  EXPECT_EQ(forgotten(), names{});
+  ends({{"g"}, 3, {4}, 11}, attempt_outcome::withdrawn);
+  EXPECT_EQ(forgotten(), (names{"g"}));
+}
+
+TEST_F(partition, a_gang_that_is_tried_again_was_not_deleted) {
+  starts();
+  ends(tries("g"), attempt_outcome::bound);
+  const auto second = tries("g");
+  hear(gang_deleted{{"g"}});
+  hear(try_gang{gang_named("g"), 0});
+  ends(second, attempt_outcome::bound);
+  EXPECT_EQ(forgotten(), names{});
+  EXPECT_EQ(tries("g").ordinal, 3u);
+}
+
+TEST_F(partition, a_namesake_has_another_uid_and_an_ordinal_of_its_own) {
+  starts();
+  ends(tries("g-1"), attempt_outcome::bound);
+  ends(tries("g-2"), attempt_outcome::bound);
+  hear(gang_deleted{{"g-1"}});
+  EXPECT_EQ(forgotten(), (names{"g-1"}));
+  EXPECT_EQ(tries("g-2").ordinal, 2u);
+}
+
+TEST_F(partition, asks_at_its_start_which_of_the_kept_gangs_are_still_there) {
+  starts({record("a", 1, true), record("b", 2, false)});
+  const auto asked = sent<gangs_kept>();
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked.front().first, to(role_kind::queue));
+  EXPECT_EQ(asked.front().second.gangs, (std::vector<base::gang_uid>{{"a"}, {"b"}}));
+}
+
+TEST_F(partition, says_of_a_forgotten_attempt_that_it_is_not_live) {
+  starts();
+  const auto attempt = tries("g");
+  ends(attempt, attempt_outcome::bound);
+  hear(gang_deleted{{"g"}});
+  hear(inquiry{attempt, {1}});
+  ASSERT_EQ(sent<inquiry_answer>().size(), 1u);
+  EXPECT_FALSE(sent<inquiry_answer>().front().second.done);
+}
+
+// ---------------------------------------------------------------- fences of earlier owners
+
+TEST_F(partition, begins_above_every_fence_that_the_first_list_shows) {
+  starts({}, 1); // the store was lost: epochs begin at 1 again
+  hear(fence_found{{7}});
+  const auto* first = std::get_if<append>(&out.list().at(1)); // behind a note
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->how, append::durability::synced) << "durable before it is told (S8)";
+  EXPECT_EQ(std::get<life_record>(first->what), (life_record{{8}, {2}}));
+  ASSERT_EQ(sent<new_epoch>().size(), 2u);
+  EXPECT_EQ(sent<new_epoch>().front().second.epoch, base::epoch_no{8});
+  EXPECT_EQ(tries("g").epoch, base::epoch_no{8});
+}
+
+TEST_F(partition, does_not_share_its_epoch_with_an_earlier_owner) {
+  starts({}, 1);
+  hear(fence_found{{1}});
+  EXPECT_EQ(tries("g").epoch, base::epoch_no{2});
+}
+
+TEST_F(partition, keeps_its_epoch_where_all_fences_are_below_it) {
+  starts();
+  hear(fence_found{{4}});
+  EXPECT_TRUE(out.empty());
+  EXPECT_EQ(tries("g").epoch, base::epoch_no{5});
+}
+
+TEST_F(partition, takes_a_fence_that_appears_later_for_a_later_owners) {
+  starts();
+  hear(fence_found{});
+  hear(fence_found{{9}});
+  EXPECT_TRUE(out.empty()) << "it is meant to stop us";
+}
+
+TEST_F(partition, raises_the_fence_of_what_is_under_way_and_still_takes_its_end) {
+  starts({record("old", 3, false)}, 5);
+  const auto attempt = tries("g");
+  hear(fence_found{{20}});
+  std::vector<std::string> told;
+  for (const auto& [whom, m] : sent<new_epoch>())
+    if (whom.kind == role_kind::gang)
+      told.push_back(whom.key + " " + std::to_string(m.epoch.value));
+  EXPECT_EQ(told, (names{"g 21", "old 21"}));
+  hear(inquiry{attempt, {0}});
+  EXPECT_TRUE(sent<inquiry_answer>().empty()) << "it is live under its own epoch";
+  ends(attempt, attempt_outcome::conflict);
+  EXPECT_EQ(sent<attempt_over>().size(), 1u);
+  const auto next = tries("g");
+  EXPECT_EQ(next.epoch, base::epoch_no{21});
+  EXPECT_GT(next.try_no, attempt.try_no);
 }
 
 } // namespace
