@@ -106,6 +106,8 @@ protocol::group_facts fact_maker::group(const api::pod_group& g) const {
   out.evicts_whole = g.rules.evicts_whole;
   out.is_deleting = g.meta.is_deleting();
   out.has_started = g.has_started();
+  const auto* degraded = api::find_condition(g.conditions, "tutti.dev/Degraded");
+  out.is_degraded = degraded != nullptr && degraded->is_true();
   out.created = g.meta.created;
   out.refused = g.rules.refused;
   if (out.refused.empty() && !g.parent.empty())

@@ -158,12 +158,15 @@ void queue_role::fire_due() {
   for (auto& [uid, s] : strays_)
     if (s.attempt.next_ask <= now_)
       ask(s.attempt);
+  fire_repairs();
 }
 
 void queue_role::rearm() {
   auto due = pools_.next_due();
   for (const auto& [uid, s] : strays_)
     due = due ? std::min(*due, s.attempt.next_ask) : s.attempt.next_ask;
+  if (const auto repair = next_repair())
+    due = due ? std::min(*due, *repair) : *repair;
   if (due == armed_for_)
     return;
   if (due)

@@ -93,8 +93,8 @@ void queue_role::judge_outcome(gang_entry& g, const attempt_now& tried,
     after_error(g, with_reason(x.why, reason_code::reservation_conflict));
     return;
   case attempt_outcome::degraded:
-    g.is_degraded = true;
-    after_error(g, with_reason(x.why, reason_code::degraded));
+    g.has_run = true; // it was covered, or nobody of it would be bound
+    after_error(g, with_reason(x.why, reason_code::degraded), true);
     return;
   case attempt_outcome::stopped:
     after_error(g, with_reason(x.why, reason_code::shard_unavailable));
@@ -106,7 +106,6 @@ void queue_role::judge_outcome(gang_entry& g, const attempt_now& tried,
 /// is the one that may preempt for them (C-22); if it is refused, its explanation is theirs.
 void queue_role::after_bound(gang_entry& g, std::uint32_t newly, const protocol::attempt_over& x) {
   auto& life = *g.life;
-  g.is_degraded = false;
   life.refused = life.errors = life.conflicts = 0;
   life.not_before = now_;
   life.why.reset();
@@ -151,12 +150,14 @@ void queue_role::after_conflict(gang_entry& g, base::explanation why) {
   reconsider(g, true);
 }
 
-void queue_role::after_error(gang_entry& g, base::explanation why) {
+void queue_role::after_error(gang_entry& g, base::explanation why, bool runs_already) {
   auto& life = *g.life;
   ++life.errors;
   life.not_before = window_of(now_, backoff_of({.failures = life.errors,
                                                 .size = count(g).pending,
                                                 .is_lone_pod = g.is_lone_pod()}));
+  if (runs_already && life.errors == 1)
+    life.not_before = now_; // what runs waits for the rest
   life.why = std::make_unique<base::explanation>(std::move(why));
   reconsider(g, true);
 }

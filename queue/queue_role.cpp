@@ -106,8 +106,8 @@ void queue_role::hear(const protocol::group_gone& x) {
     return;
   depart(*g);
   tell_deleted({x.uid});
+  forget_minimum(*g);
   g->attempts = 0;
-  g->is_degraded = false;
   if (auto* left = registry_.drop_group(*g))
     reconsider(*left, false);
 }
@@ -212,6 +212,7 @@ gang_life& queue_role::life_of(gang_entry& g) {
 /// Puts the gang where its facts of this moment say. `may_help`: an attempt may now succeed that
 /// failed before.
 void queue_role::reconsider(gang_entry& g, bool may_help) {
+  watch_minimum(g);
   if (g.life && g.life->attempt) {
     g.life->attempt->has_changed |= may_help;
     pools_.reorder(g);
@@ -277,8 +278,6 @@ void queue_role::make_ready(gang_entry& g) {
 
 /// Nothing is pending: the gang keeps no life, only its members.
 void queue_role::come_to_rest(gang_entry& g) {
-  if (g.is_degraded && count(g).bound >= g.min_count())
-    g.is_degraded = false;
   pools_.leave(g);
   g.life.reset();
   g.owed = 0;

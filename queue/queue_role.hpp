@@ -32,7 +32,8 @@ namespace tutti::queue {
 ///     refused    to waiting, until an event that may help or the flush of five minutes; rested as
 ///                Q-21 says; at once, but not twice in a row, if the view grew meanwhile
 ///     conflict   to backing_off, for some jittered milliseconds
-///     withdrawn, degraded, stopped    to backing_off, by Q-21 counted in errors
+///     withdrawn, degraded, stopped    to backing_off, by Q-21 counted in errors; the first
+///                                     repair of a degraded gang follows at once
 ///
 /// and is gated again whenever its facts say so. Upholds S13 and S14.
 class queue_role final : public protocol::role {
@@ -90,14 +91,22 @@ private:
   void after_bound(gang_entry& g, std::uint32_t newly_bound, const protocol::attempt_over& x);
   void after_refusal(gang_entry& g, const attempt_now& tried, base::explanation why);
   void after_conflict(gang_entry& g, base::explanation why);
-  void after_error(gang_entry& g, base::explanation why);
+  void after_error(gang_entry& g, base::explanation why, bool runs_already = false);
   void wake_by_arrivals();
+
+  // Gangs below their minimum after their start (minimum.cpp).
+  void watch_minimum(gang_entry& g);
+  void forget_minimum(gang_entry& g);
+  void fire_repairs();
+  std::optional<base::time_point> next_repair() const;
 
   const options how_;
   registry registry_;
   pools pools_;
   strays strays_;
   over_log over_;
+  /// Started groups that are below their minimum, and when they count as degraded.
+  std::map<protocol::object_name, base::time_point> repairs_;
   memories remembered_;              ///< restored, not yet met again
   std::vector<base::gang_uid> kept_; ///< that partitions asked about before the first list
 

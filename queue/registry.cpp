@@ -143,7 +143,7 @@ protocol::gang assemble(const gang_entry& g) {
   } else {
     const auto& facts = *g.group->facts;
     out.groups.push_back({facts.name.name, facts.uid, facts.min_count, facts.topology_key});
-    out.has_started = facts.has_started || count(g).bound >= facts.min_count;
+    out.has_started = facts.has_started || g.has_run || count(g).bound >= facts.min_count;
     out.never_preempts = facts.never_preempts;
   }
   const auto add = [&](const pod_entry& pod) {

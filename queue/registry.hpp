@@ -61,7 +61,8 @@ struct gang_entry {
   std::unique_ptr<gang_life> life;                       ///< null = at rest
   std::uint32_t attempts = 0;                            ///< ever made
   std::uint32_t owed = 0;   ///< bound, but not shown by the watch yet; outlives the group's object
-  bool is_degraded = false; ///< the last attempt left it below its minimum
+  bool has_run = false;     ///< its minimum was bound once, as far as this life knows
+  bool is_degraded = false; ///< started, and below its minimum for longer than repair may take
 
   bool is_lone_pod() const { return !group; }
   /// Empty for a group that has not been seen.

@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include <fmt/core.h>
+
 #include "queue/gate.hpp"
 
 namespace tutti::queue {
@@ -14,12 +16,21 @@ namespace json = boost::json;
 using base::reason_code;
 using protocol::phase;
 
+/// Degraded is a word for people: it stands before whatever the gang waits for meanwhile.
+bool reads_degraded(const gang_entry& g) {
+  return g.is_degraded
+         && !(g.life && g.life->is_placed
+              && (g.life->where == pool::attempting || g.life->where == pool::settling));
+}
+
 phase phase_of(const gang_entry& g) {
+  if (reads_degraded(g))
+    return phase::degraded;
   if (!g.life || !g.life->is_placed)
-    return g.is_degraded ? phase::degraded : phase::bound;
+    return phase::bound;
   switch (g.life->where) {
   case pool::gated:
-    return g.is_degraded ? phase::degraded : phase::gated;
+    return phase::gated;
   case pool::queued:
   case pool::waiting:
     return phase::queued;
@@ -174,6 +185,12 @@ json::object reader::row(const gang_entry& g) const {
   out["pool"] = name_of(life.where);
   out["reason"] = base::name_of(life.reason);
   out["detail"] = life.detail;
+  if (reads_degraded(g)) {
+    out["reason"] = base::name_of(reason_code::degraded);
+    out["detail"] =
+        fmt::format("{}/{} members are bound; {}{}{}", t.bound, g.min_count(),
+                    base::name_of(life.reason), life.detail.empty() ? "" : ": ", life.detail);
+  }
   out["reason_for_ms"] = ms(from_.now - life.since);
   if (life.where == pool::backing_off)
     out["next_try_in_ms"] = ms_until(life.due);

@@ -267,14 +267,17 @@ TEST_F(RetryGroup, an_attempt_that_bound_nothing_new_is_no_success) {
   EXPECT_EQ(row("g", "reason"), "Undecided");
 }
 
-TEST_F(RetryGroup, a_degraded_gang_says_so_and_is_repaired_by_new_members) {
-  over(new_attempt("g"), attempt_outcome::degraded, {}, 1);
+TEST_F(RetryGroup, a_gang_that_could_not_be_repaired_is_tried_again_with_new_members) {
+  over(new_attempt("g"), attempt_outcome::degraded, {}, 1, {{"uid-n"}});
+  EXPECT_EQ(tried(), names{}) << "m is bound and not shown yet";
   pod("m", {.group = "g", .node = "n1"});
+  EXPECT_EQ(tried(), names{"g"}) << "repair begins at once";
   pod_gone("n");
-  EXPECT_EQ(row("g", "phase"), "Degraded");
-  pass(1s);
+  over(new_attempt("g"), attempt_outcome::stopped, {}, 1);
+  EXPECT_EQ(row("g", "detail"), "1/2 members");
   pod("o", {.group = "g"});
-  EXPECT_EQ(tried(), names{"g"});
+  pass(4s);
+  EXPECT_FALSE(tried().empty());
   over(new_attempt("g"), attempt_outcome::bound, {}, 2);
   pod("o", {.group = "g", .node = "n3"});
   EXPECT_EQ(row("g", "phase"), "Bound");
