@@ -129,6 +129,27 @@ void gang_role::progress(base::reason_code reason) {
   out_.tell(to(role_kind::queue), std::move(p));
 }
 
+/// An Event on the gang's root; none for a lone pod, which has its own, nor where groups are no
+/// objects.
+void gang_role::tell_people(bool is_warning, std::string reason, std::string action,
+                            std::string text) {
+  if (!how_.writes_gang_events || is_lone_pod_ || how_.started_condition.empty())
+    return;
+  out_.tell(to(role_kind::status),
+            emit_event{name_, false, attempt_.gang.value, is_warning, std::move(reason),
+                       std::move(action), std::move(text)});
+}
+
+/// Our partition found higher fences than its epoch and was raised above them (2.7). What the
+/// binder dropped under the older fence goes out again.
+void gang_role::hear(const new_epoch& x) {
+  if (x.partition != partition_ || x.epoch <= fence_epoch_)
+    return;
+  fence_epoch_ = x.epoch;
+  if (rolling_)
+    ask_binder_again();
+}
+
 /// The last thing this role says. Upholds S13: whoever waits for this gang hears of its end exactly
 /// here.
 void gang_role::end(attempt_outcome how, base::explanation why) {

@@ -28,8 +28,12 @@ namespace tutti::protocol {
 class gang_role final : public role {
 public:
   struct options {
-    bool fast_path = false;        ///< all shards of every plan share this process and its store
-    bool writes_pod_events = true; ///< one `Scheduled` Event per bound pod, as kube-scheduler does
+    bool fast_path = false;         ///< all shards of every plan share this process and its store
+    bool writes_pod_events = true;  ///< one `Scheduled` Event per bound pod, as kube-scheduler does
+    bool writes_gang_events = true; ///< GangBound, GangReservationAborted on the gang's root
+    /// GangReserved and GangCommitted too: two more API writes per attempt, for which `tutti trace`
+    /// has more to say.
+    bool writes_step_events = false;
     std::string started_condition = "PodGroupInitiallyScheduled"; ///< by dialect; empty = groups
                                                                   ///< are no objects (1.35)
   };
@@ -74,6 +78,7 @@ private:
   void hear(const pod_read& x);
   void hear(const victim_gone& x);
   void hear(const eviction_stopped& x);
+  void hear(const new_epoch& x);
   template <class M>
   void hear(const M&) {} // not for a coordinator: a stray copy from an earlier life
 
@@ -123,6 +128,7 @@ private:
   bool is_mine(const base::attempt_id& x) const { return x == attempt_; }
   void end(attempt_outcome how, base::explanation why);
   void progress(base::reason_code reason);
+  void tell_people(bool is_warning, std::string reason, std::string action, std::string text);
 
   options how_;
   attempt_state state_ = attempt_state::planning;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "base/ensure.hpp"
 
 namespace tutti::protocol {
@@ -197,6 +199,9 @@ void gang_role::on(const amended& x) {
     out_.add(fault{"C9"});
     const auto bound = rolling_->bound_count();
     const bool whole = rolling_->has_minimum_bound();
+    if (whole && bound > 0 && !rolling_->had_minimum_bound())
+      tell_people(false, "GangBound", "Binding",
+                  fmt::format("{} members are bound", rolling_->bound_in_all()));
     base::explanation why;
     for (const auto& s : rolling_->seats())
       if (s.state == seat_state::given_up) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/core.h>
+
 #include "base/ensure.hpp"
 
 namespace tutti::protocol {
@@ -109,10 +111,15 @@ void gang_role::hear(const vote& x) {
   pos->said = x; // the latest life of the shard counts: an older yes may be forgotten
   const bool all_yes =
       std::all_of(votes_.begin(), votes_.end(), [](const auto& v) { return v.said.has_value(); });
-  if (all_yes)
-    look_again();
-  else
+  if (!all_yes) {
     send_prepares();
+    return;
+  }
+  if (how_.writes_step_events)
+    tell_people(false, "GangReserved", "Reserving",
+                fmt::format("room for {} members is held by {} shards", plan_->seat_count(),
+                            votes_.size()));
+  look_again();
 }
 
 void gang_role::hear(const pressure& x) {
@@ -224,6 +231,9 @@ void gang_role::on(const decided& x) {
   if (x.winner->by == attempt_ && x.winner->what == verdict::committed) {
     out_.add(fault{"C4"});
     begin_roll_forward(x.winner);
+    if (how_.writes_step_events)
+      tell_people(false, "GangCommitted", "Committing",
+                  fmt::format("decided: {} members will be bound", plan_->seat_count()));
     return;
   }
   base::explanation why;
@@ -258,6 +268,8 @@ void gang_role::give_up(attempt_outcome how, base::explanation why) {
     if (v.is_sent)
       out_.tell(to_shard(v.asked->shard), abort_attempt{attempt_, low_water_});
   out_.tell(to(role_kind::topology), plan_dropped{attempt_});
+  if (how == attempt_outcome::conflict)
+    tell_people(true, "GangReservationAborted", "Reserving", base::to_text(why));
   end(how, std::move(why));
 }
 

@@ -84,6 +84,15 @@ bool roll_forward::has_minimum_bound() const {
   return true;
 }
 
+bool roll_forward::had_minimum_bound() const {
+  for (std::size_t g = 0; g < what_->groups.size(); ++g) {
+    const auto before = g < what_->bound_already.size() ? what_->bound_already[g] : 0;
+    if (before < what_->groups[g].min_count)
+      return false;
+  }
+  return true;
+}
+
 bool roll_forward::all_settled() const {
   return std::all_of(seats_.begin(), seats_.end(),
                      [](const auto& s) { return is_settled(s.state); });

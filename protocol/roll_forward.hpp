@@ -62,6 +62,8 @@ public:
   std::uint32_t bound_count() const;
   std::uint32_t bound_in_all() const;
   bool has_minimum_bound() const;
+  /// Without this plan: then it adds to a gang that runs.
+  bool had_minimum_bound() const;
   bool all_settled() const;
 
 private:
