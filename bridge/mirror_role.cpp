@@ -9,7 +9,9 @@
 
 #include "api/decode.hpp"
 #include "base/ensure.hpp"
+#include "base/limits.hpp"
 #include "bridge/json_read.hpp"
+#include "bridge/pod_view.hpp"
 #include "protocol/sharding.hpp"
 
 namespace tutti::bridge {
@@ -82,15 +84,36 @@ bool mirror_role::is_fresh() const {
 /// What follows from the state of the watches, whatever the event was.
 void mirror_role::after_event(effects& out) {
   const bool is_synced = nodes_.is_synced() && pods_seen_.is_synced() && groups_.is_synced();
-  if (is_synced && !was_synced_)
-    out.tell(to(role_kind::queue), protocol::facts_synced{});
-  was_synced_ = is_synced;
   // Upholds S12: a shard votes only on a view that is complete and fresh.
   if (is_fresh() != was_fresh_) {
     was_fresh_ = !was_fresh_;
     tell_trust(was_fresh_, false, out);
     out.add(protocol::note{"mirror.trust", {{"fresh", was_fresh_ ? 1 : 0}}, false});
   }
+  if (pods_seen_.is_synced() && !has_told_fences_)
+    tell_fences(out);
+  if (is_synced && !was_synced_)
+    out.tell(to(role_kind::queue), protocol::facts_synced{});
+  was_synced_ = is_synced;
+}
+
+/// Fences that are absurdly high are no owner's: an epoch above them could not grow any more.
+void mirror_role::note_fence(const api::pod& p) {
+  constexpr base::epoch_no highest_sane{std::uint64_t{1} << 48};
+  const auto text = p.meta.annotations.find(fence_annotation);
+  const auto found = text == p.meta.annotations.end() ? std::nullopt : fence_of(text->second);
+  if (!found || found->epoch > highest_sane)
+    return;
+  auto& known = fences_[found->partition];
+  known = std::max(known, found->epoch);
+}
+
+/// To every partition: one that hears of none must not take a later report for its first.
+void mirror_role::tell_fences(effects& out) {
+  has_told_fences_ = true;
+  for (std::uint32_t i = 0; i < base::limits::partitions; ++i)
+    out.tell(protocol::to_partition({i}), protocol::fence_found{fences_[{i}]});
+  fences_.clear();
 }
 
 void mirror_role::tell_trust(bool fresh, bool is_anew, effects& out) const {
@@ -182,6 +205,8 @@ void mirror_role::on_pod(const change& c, effects& out) {
     return;
   }
   const auto& p = *decoded;
+  if (!has_told_fences_)
+    note_fence(p);
   const bool takes_room = !p.node_name.empty() && !p.is_terminal();
   const bool ours = is_ours(p);
   if (!takes_room && !ours && c.tag == 0)

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "api/dialect.hpp"
@@ -27,6 +26,9 @@ namespace tutti::bridge {
 ///   * the queue hears of pods that name one of our schedulers or belong to a group;
 ///   * where the server has no PodGroups (v1alpha1), Workloads are watched instead, and the groups
 ///     that pods name in them are told as if they were objects (workload_groups.hpp).
+///
+/// The first list also shows what earlier owners wrote: the highest fence per coordinator partition
+/// is told to it (`fence_found`) before the queue hears that everything is there.
 ///
 /// `view_trust` tells all shards when nodes and pods are complete and fresh (S12). At its start,
 /// and when a shard (or the queue) that began anew asks with `view_wanted`, everything is told
@@ -94,6 +96,8 @@ private:
   void hear(const protocol::received& e, protocol::effects& out);
   void tell_shard_again(base::shard_id shard, protocol::effects& out);
   void after_event(protocol::effects& out);
+  void note_fence(const api::pod& p);
+  void tell_fences(protocol::effects& out);
   void tell_trust(bool fresh, bool is_anew, protocol::effects& out) const;
   std::string describe() const;
   void complain(const change& c, const base::error& why, protocol::effects& out) const;
@@ -103,12 +107,14 @@ private:
   reflector nodes_;
   reflector pods_seen_;
   reflector groups_;
-  std::unordered_map<std::string, node_entry> by_name_; // entries do not move
+  std::map<std::string, node_entry> by_name_; // entries do not move
   std::vector<pod_slot> pods_;
   std::vector<std::uint32_t> free_slots_;
   std::map<std::uint64_t, std::string> group_uids_; // by tag
   workload_groups workloads_;                       // v1alpha1 only
   std::uint64_t last_group_tag_ = 0;
+  std::map<base::partition_id, base::epoch_no> fences_; // highest seen until they were told
+  bool has_told_fences_ = false;
   bool was_fresh_ = false;
   bool was_synced_ = false;
   bool is_started_ = false;

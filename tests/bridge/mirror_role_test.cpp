@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/limits.hpp"
 #include "protocol/sharding.hpp"
 #include "tests/bridge/exchange_fixture.hpp"
 
@@ -320,6 +321,75 @@ TEST_F(Mirror, groups_come_and_go) {
   EXPECT_EQ(said(), (story{"queue group_seen g-g"}));
   line(groups, "DELETED", group_text("g", ++version));
   EXPECT_EQ(said(), (story{"queue group_gone g-g ns/g"}));
+}
+
+TEST_F(Mirror, tells_each_partition_the_highest_fence_that_stands_on_a_pod_before_it_is_synced) {
+  begin();
+  const auto fenced = [&](std::string_view name, std::string_view fence) {
+    line(pods, "ADDED",
+         fmt::format(R"({{"metadata":{{"namespace":"ns","name":"{}","uid":"u-{}",)"
+                     R"("resourceVersion":"{}","annotations":{{"tutti.dev/fence":"{}"}}}},)"
+                     R"("spec":{{"schedulerName":"somebody-else"}}}})",
+                     name, name, ++version, fence));
+  };
+  fenced("a", "3/7");
+  fenced("b", "3/9");
+  fenced("c", "4/2");
+  fenced("d", "nonsense");
+  fenced("e", "5/18446744073709551615");
+  end_list(nodes);
+  end_list(groups);
+  log.sent.clear();
+  end_list(pods);
+  std::map<std::uint32_t, std::uint64_t> told;
+  for (const auto& s : log.sent) {
+    if (const auto* m = std::get_if<protocol::fence_found>(&s.what))
+      told[s.to.index] = m->highest.value;
+    if (std::holds_alternative<protocol::facts_synced>(s.what)) {
+      EXPECT_EQ(told.size(), base::limits::partitions) << "before anything is tried";
+    }
+  }
+  EXPECT_EQ(told.at(3), 9u);
+  EXPECT_EQ(told.at(4), 2u);
+  EXPECT_EQ(told.at(5), 0u) << "no owner writes that";
+  EXPECT_EQ(told.at(6), 0u);
+  log.sent.clear();
+  fenced("f", "6/5");
+  EXPECT_TRUE(log.all<protocol::fence_found>().empty()) << "a later owner's";
+}
+
+TEST_F(Mirror, makes_groups_of_workloads_where_the_server_has_no_groups) {
+  mirror.emplace(mirror_role::options{.shards = shards, .spoken = api::dialect::v1alpha1});
+  hear(protocol::started{.epoch = {1}, .incarnation = {1}, .seed = 3, .open = {}});
+  find_streams();
+  const auto* workloads = "/apis/scheduling.k8s.io/v1alpha1/workloads";
+  for (const auto* path : {nodes, pods, workloads})
+    end_list(path);
+  log.sent.clear();
+  const auto member = [&](std::string_view name, std::string_view type) {
+    line(pods, type,
+         fmt::format(R"({{"metadata":{{"namespace":"ns","name":"{}","uid":"u-{}",)"
+                     R"("resourceVersion":"{}"}},"spec":{{"schedulerName":"tutti","workloadRef":)"
+                     R"({{"name":"pair","podGroup":"worker","podGroupReplicaKey":"r0"}}}}}})",
+                     name, name, ++version));
+  };
+  member("a", "ADDED");
+  EXPECT_EQ(said(), (story{"queue pod_seen u-a"}));
+  const auto workload = [&](std::string_view spec) {
+    return fmt::format(R"({{"metadata":{{"namespace":"ns","name":"pair","uid":"W",)"
+                       R"("resourceVersion":"{}"}},"spec":{}}})",
+                       ++version, spec);
+  };
+  const auto* pair = R"({"podGroups":[{"name":"worker","policy":{"gang":{"minCount":2}}}]})";
+  line(workloads, "ADDED", workload(pair));
+  member("b", "ADDED");
+  EXPECT_EQ(said(), (story{"queue group_seen W/worker/r0", "queue pod_seen u-b"}));
+  line(workloads, "MODIFIED", workload(R"({"podGroups":"many"})"));
+  EXPECT_EQ(said(), (story{"queue group_seen W/worker/r0 refused"}));
+  member("a", "DELETED");
+  member("b", "DELETED");
+  EXPECT_EQ(said(), (story{"queue pod_gone u-a", "queue pod_gone u-b",
+                           "queue group_gone W/worker/r0 ns/pair/worker/r0"}));
 }
 
 TEST_F(Mirror, a_pod_with_demands_that_nobody_weighs_is_refused_in_words) {
