@@ -39,8 +39,7 @@ void gang_role::on(const timer_fired& x) {
     resend();
     return;
   }
-  switch (state_) {
-  case attempt_state::preparing: {
+  if (state_ == attempt_state::preparing) {
     base::explanation why;
     why.primary = base::reason_code::shard_unavailable;
     for (const auto& v : votes_)
@@ -48,13 +47,9 @@ void gang_role::on(const timer_fired& x) {
         why.detail += (why.detail.empty() ? "no vote from shard " : ", ")
                       + std::to_string(v.asked->shard.value);
     give_up(attempt_outcome::conflict, std::move(why));
-    break;
-  }
-  case attempt_state::evicting:
+  } else if (state_ == attempt_state::evicting) {
+    is_late_ = true;
     out_.tell(to(role_kind::evictor), stop_evicting{attempt_, victims(), fence_epoch_});
-    break;
-  default:
-    break;
   }
 }
 
@@ -88,6 +83,8 @@ void gang_role::resend() {
     send_releases();
     if (state_ == attempt_state::binding)
       ask_leave(true);
+    if (state_ == attempt_state::evicting)
+      ask_evictor_again();
     if (resend_after_ >= limits::resend_longest)
       ask_binder_again();
     break;

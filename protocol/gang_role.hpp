@@ -98,6 +98,7 @@ private:
   void advance();
   void settle_cover();
   void start_evicting();
+  void ask_evictor_again();
   std::vector<victim> victims() const;
   void finish_if_settled();
 
@@ -156,6 +157,7 @@ private:
   std::optional<roll_forward> rolling_;
   bool was_covered_ = false;
   std::size_t victims_left_ = 0;
+  bool is_late_ = false; ///< evicting: the victims' deadline has passed
   std::vector<base::pod_uid> victims_gone_;
   std::vector<base::pod_uid> to_cancel_; ///< wait for the amendment under way to come back
   bool is_amending_ = false;

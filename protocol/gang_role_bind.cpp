@@ -26,13 +26,17 @@ void gang_role::ask_leave(bool again) {
   for (auto& s : rolling_->seats()) {
     const bool is_due =
         s.state == seat_state::waiting || (again && s.state == seat_state::checking);
-    // A seat binds only on its own shard's ack, even when others have covered the gang.
-    if (!is_due || !rolling_->slices()[s.slice].acked)
+    if (!is_due)
       continue;
-    if (s.state == seat_state::checking && now_ - s.since >= limits::repair_deadline) {
+    if (s.tried_since && now_ - *s.tried_since >= limits::repair_deadline) {
       cancel(s, "no room on the node", true);
       continue;
     }
+    // A seat binds only on its own shard's ack, even when others have covered the gang.
+    if (!rolling_->slices()[s.slice].acked)
+      continue;
+    if (!s.tried_since)
+      s.tried_since = now_;
     if (s.state == seat_state::waiting)
       move(s, seat_state::checking);
     auto& q =
@@ -62,7 +66,12 @@ void gang_role::hear(const may_bind_answer& x) {
 
 void gang_role::post(seat_progress& s) {
   ensure(was_covered_);
-  ensure(rolling_->slices()[s.slice].acked, s.where->pod.value);
+  ensure(s.state == seat_state::checking, s.where->pod.value);
+  // Rule 6, "stop posting": not while the gang is being withdrawn, not once the minimum is out of
+  // reach with nobody bound, and not on a shard's word that was taken back. The timer asks again.
+  const bool is_hopeless = rolling_->bound_count() == 0 && !rolling_->can_be_covered();
+  if (state_ != attempt_state::binding || is_hopeless || !rolling_->slices()[s.slice].acked)
+    return;
   if (s.resource_version.empty()) {
     out_.tell(to(role_kind::binder), read_pod{attempt_, pod_name(*s.where), s.where->pod});
     return;
@@ -94,13 +103,13 @@ void gang_role::hear(const bind_answer& x) {
     s->resource_version = x.resource_version;
     move(*s, seat_state::checking);
     post(*s);
-    return;
+    break;
   case bind_verdict::gated:
   case bind_verdict::forbidden:
     move(*s, seat_state::checking); // asked again by the timer, given up after the repair deadline
     progress(x.verdict == bind_verdict::forbidden ? reason_code::api_forbidden
                                                   : reason_code::gated);
-    return;
+    break;
   case bind_verdict::elsewhere:
   case bind_verdict::gone:
   case bind_verdict::replaced:
@@ -158,9 +167,14 @@ void gang_role::on_read(seat_progress& s, const pod_read& x) {
     else
       cancel(s, "BoundElsewhere", false);
     break;
+  case pod_state::terminal:
+    if (x.node == s.where->node_name) {
+      became_bound(s); // it ran on our seat and has finished: not lost
+      break;
+    }
+    [[fallthrough]];
   case pod_state::gone:
   case pod_state::replaced:
-  case pod_state::terminal:
     if (is_cancelled)
       let_go(s);
     else

@@ -51,8 +51,9 @@ void gang_role::begin_roll_forward(decision_ptr what) {
 }
 
 void gang_role::send_commits() {
+  // A shard that hears COMMIT reserves again what it does not know: never for members given up.
   for (const auto& s : rolling_->slices())
-    if (!s.acked)
+    if (!s.acked && !rolling_->is_abandoned(s))
       out_.tell(to_shard(s.asked->shard), commit{attempt_, low_water_, partition_, s.asked});
 }
 
@@ -83,7 +84,8 @@ void gang_role::advance() {
     settle_cover();
   if (state_ == attempt_state::binding) {
     for (auto& s : rolling_->seats())
-      if (s.state == seat_state::waiting && rolling_->slices()[s.slice].refused)
+      if ((s.state == seat_state::waiting || s.state == seat_state::checking)
+          && rolling_->slices()[s.slice].refused)
         cancel(s, "room on the node was lost", true);
     ask_leave(false);
     const bool none_can_follow = rolling_->bound_count() == 0 && !rolling_->can_be_covered();
@@ -138,6 +140,17 @@ void gang_role::start_evicting() {
     }
   out_.add(
       arm{{deadline_timer, 0}, limits::victim_slack + std::chrono::milliseconds{longest_grace_ms}});
+}
+
+/// An evictor that died has forgotten what it was asked; whoever it had deleted stays deleted.
+void gang_role::ask_evictor_again() {
+  if (is_late_) {
+    out_.tell(to(role_kind::evictor), stop_evicting{attempt_, victims(), fence_epoch_});
+    return;
+  }
+  for (const auto& v : victims())
+    if (std::find(victims_gone_.begin(), victims_gone_.end(), v.pod) == victims_gone_.end())
+      out_.tell(to(role_kind::evictor), evict{attempt_, name_, v, fence_epoch_});
 }
 
 std::vector<victim> gang_role::victims() const {

@@ -167,13 +167,27 @@ std::optional<base::explanation> gang_role::disagreement(const gang& seen) const
   for (const auto& m : seen.members)
     if (!m.node.value.empty())
       ++reached.at(m.group);
+  std::map<std::string_view, const member*> planned;
+  for (const auto& m : gang_->members)
+    planned.emplace(m.uid.value, &m);
   base::explanation why;
   why.primary = reason_code::waiting_for_members;
+  for (std::size_t g = 0; g < std::min(seen.groups.size(), gang_->groups.size()); ++g)
+    if (seen.groups[g].topology_key != gang_->groups[g].topology_key) {
+      why.detail =
+          "the constraint of group " + seen.groups[g].name + " changed since it was planned";
+      return why;
+    }
   for (const auto& s : plan_->slices)
     for (const auto& where : s.seats) {
       auto pos = members.find(where.pod.value);
       if (pos == members.end() || !pos->second->node.value.empty()) {
         why.detail = "pod " + where.pod_name + " is gone or bound since it was planned";
+        return why;
+      }
+      // The shards hold what the pod asked for then; the Binding would name its version of now.
+      if (pos->second->kind->id != planned.at(where.pod.value)->kind->id) {
+        why.detail = "pod " + where.pod_name + " asks for something else since it was planned";
         return why;
       }
       ++reached.at(pos->second->group);

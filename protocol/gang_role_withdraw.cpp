@@ -86,7 +86,8 @@ void gang_role::on_first_touch(seat_progress& s, const pod_read& x) {
   s.was_touched = true;
   s.resource_version = x.resource_version;
   --touches_left_;
-  if (x.state == pod_state::bound && x.node == s.where->node_name) {
+  const bool has_run = x.state == pod_state::bound || x.state == pod_state::terminal;
+  if (has_run && x.node == s.where->node_name) {
     // No withdrawal then: what is bound stays, the rest is bound or given up one by one (repair).
     out_.add(fault{"C14"});
     became_bound(s);

@@ -72,6 +72,14 @@ std::uint32_t roll_forward::bound_in_all() const {
   return n;
 }
 
+bool roll_forward::is_abandoned(const slice_progress& s) const {
+  if (s.asked->is_without_members())
+    return false;
+  return std::none_of(seats_.begin(), seats_.end(), [&](const auto& seat) {
+    return &slices_[seat.slice] == &s && is_alive(seat.state);
+  });
+}
+
 bool roll_forward::has_minimum_bound() const {
   std::vector<std::uint32_t> reached = what_->bound_already;
   reached.resize(what_->groups.size());

@@ -21,11 +21,12 @@ struct seat_progress {
   const seat* where = nullptr; ///< in the decision's plan, which the tracker owns
   std::size_t slice = 0;       ///< index into the plan's slices
   seat_state state = seat_state::waiting;
-  std::string resource_version; ///< as last read; empty = not known
-  std::string cause;            ///< why it was given up
-  bool needs_touch = true;      ///< rule 7b: not skipped
-  bool was_touched = false;     ///< by a withdrawal's first round
-  base::time_point since{};     ///< of `state`
+  std::string resource_version;                ///< as last read; empty = not known
+  std::string cause;                           ///< why it was given up
+  bool needs_touch = true;                     ///< rule 7b: not skipped
+  bool was_touched = false;                    ///< by a withdrawal's first round
+  base::time_point since{};                    ///< of `state`
+  std::optional<base::time_point> tried_since; ///< when its node was first asked for leave
 };
 
 /// One slice of the committed plan and its shard's word.
@@ -61,6 +62,8 @@ public:
   /// Members of this plan that are bound; and with those bound before.
   std::uint32_t bound_count() const;
   std::uint32_t bound_in_all() const;
+  /// A slice whose members are all given up: nobody is to be held there any more.
+  bool is_abandoned(const slice_progress& s) const;
   bool has_minimum_bound() const;
   /// Without this plan: then it adds to a gang that runs.
   bool had_minimum_bound() const;
