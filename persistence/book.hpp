@@ -2,8 +2,8 @@
 //
 // Two stores that must give the same answers would drift apart if each had the rules. So the rules
 // are here, once: a store takes requests from its queue, lets the book answer them into one batch,
-// writes the batch, and only then hands the answers out. Nothing is read back while running, but for
-// a role that is made anew (`recover_role`).
+// writes the batch, and only then hands the answers out. Nothing is read back while running,
+// but for a role that is made anew (`recover_role`).
 #pragma once
 
 #include <cstdint>

@@ -4,10 +4,11 @@
 # persistence/FORMAT.md has the frame around them. The structs of a plan are shared with
 # messages.capnp. Rules for changes, so that an older and a newer program can read each other:
 #
-#   * A field is only ever added, at the end, with a meaning for its default. Numbers are never reused.
+#   * A field is only ever added, at the end, with a meaning for its default. Numbers are never
+#     reused.
 #   * Every file and struct has a fixed id; renaming changes no bytes.
-#   * A new kind of record is a new member of the union: an older program refuses it ("newer format")
-#     instead of guessing. So it does with an enumerant that it does not know.
+#   * A new kind of record is a new member of the union: an older program refuses it ("newer
+#     format") instead of guessing. So it does with an enumerant that it does not know.
 #   * Enumerants stand in the order of their C++ twins; new ones go to the end of both.
 #
 # Uids and names are opaque text. A number of the scheduler's own (ordinal, epoch, try, incarnation,
@@ -134,8 +135,8 @@ struct GangGroup @0xd450a13a3927092e {
   topologyKey @3 :Text;
 }
 
-# What stands in a slot. `cancelled`, `adoptedBy` and `isDone` only grow; the rest is written once. A
-# done decision keeps no plan: groups, boundAlready, chosen, seatVersions and cancelled are empty.
+# What stands in a slot. `cancelled`, `adoptedBy` and `isDone` only grow; the rest is written once.
+# A done decision keeps no plan: groups, boundAlready, chosen, seatVersions and cancelled are empty.
 struct Decision @0xef9bacfd46d17131 {
   by @0 :AttemptId;
   what @1 :Verdict;

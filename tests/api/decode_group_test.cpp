@@ -186,7 +186,8 @@ TEST(DecodeWorkload, reads_a_tree_of_composites) {
        'podGroupTemplates':[{'name':'leader','schedulingPolicy':{'gang':{'minCount':1}}}],
        'compositePodGroupTemplates':[
          {'name':'inner','schedulingPolicy':{'basic':{}},
-          'podGroupTemplates':[{'name':'worker','schedulingPolicy':{'gang':{'minCount':8}}}]}]}]}})"),
+          'podGroupTemplates':[{'name':'worker',
+            'schedulingPolicy':{'gang':{'minCount':8}}}]}]}]}})"),
                                  dialect::v1beta1));
   ASSERT_EQ(w.templates.size(), 1U);
   EXPECT_TRUE(w.templates[0].is_composite);

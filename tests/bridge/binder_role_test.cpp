@@ -30,7 +30,8 @@ struct pod_json {
 
   std::string text() const {
     return fmt::format(
-        R"({{"kind":"Pod","metadata":{{"name":"p","namespace":"ns","uid":"{}","resourceVersion":"{}",)"
+        R"({{"kind":"Pod","metadata":{{"name":"p","namespace":"ns",)"
+        R"("uid":"{}","resourceVersion":"{}",)"
         R"("annotations":{{"tutti.dev/fence":"{}"}}{}}},"spec":{{"nodeName":"{}"{}}},)"
         R"("status":{{"phase":"{}"}}}})",
         uid, version, fence, extra_meta, node, extra_spec, phase);
