@@ -13,8 +13,10 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "api/defaults.hpp"
 #include "api/manifest_text.hpp"
 #include "api/schema.hpp"
+#include "api/validate.hpp"
 
 namespace tutti::api {
 namespace {
@@ -194,7 +196,23 @@ private:
       return bad(at, "metadata.namespace", fmt::format("a {} belongs to no namespace", m.kind),
                  "nothing");
     m.object = std::move(object);
+    if (auto done = obey_rules(m, at); !done)
+      return done;
     return keep(std::move(m), at);
+  }
+
+  /// The rules of the API server for the object alone: said here, they come with their place, and
+  /// before anything of the file is applied. An object that is there already may obey others.
+  static result<void> obey_rules(const manifest& m, const origin& at) {
+    json::object whole = m.object;
+    apply_defaults(whole, {.kubernetes = m.kubernetes});
+    if (auto why = refuse_create(m.kubernetes, whole))
+      return error{
+          code::bad_input,
+          fmt::format("file {}, document {}{}: {}", at.file, at.document,
+                      at.prefix.empty() ? "" : ", " + at.prefix.substr(0, at.prefix.size() - 1),
+                      why->message)};
+    return {};
   }
 
   result<void> keep(manifest m, const origin& at) {
@@ -264,6 +282,10 @@ result<std::vector<std::string>> files_of(const std::string& path) {
 }
 
 } // namespace
+
+std::string place_of(const manifest& x) {
+  return fmt::format("file {}, document {}", x.file, x.document);
+}
 
 result<std::vector<manifest>> read_manifests(const std::vector<std::string>& paths,
                                              const manifest_options& options) {

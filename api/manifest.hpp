@@ -26,6 +26,9 @@ struct manifest {
   release kubernetes = release::v1_37; ///< whose schema it was checked against
 };
 
+/// "file FILE, document N": what messages about the object begin with.
+std::string place_of(const manifest& x);
+
 struct manifest_options {
   /// The release whose kinds and fields are accepted. None: all, each object is read as the newest
   /// release that has nothing against it.

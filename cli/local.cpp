@@ -222,9 +222,12 @@ base::result<void> apply_files(running& all, const local_options& how) {
   if (!read)
     return read.error();
   std::vector<boost::json::object> objects;
-  for (auto& m : *read)
+  std::vector<std::string> places;
+  for (auto& m : *read) {
+    places.push_back(api::place_of(m));
     objects.push_back(std::move(m.object));
-  auto done = all.api->apply(std::move(objects));
+  }
+  auto done = all.api->apply(std::move(objects), std::move(places));
   if (!done)
     return done.error();
   if (!how.quiet)

@@ -67,7 +67,9 @@ void add_get(CLI::App& app, arguments& a) {
   auto* verb = app.add_subcommand("get", "List gangs, nodes or shards");
   add_reading(*verb, a, true);
   verb->add_flag("-A,--all-namespaces", a.reading.all_spaces, "every namespace");
-  verb->add_option("noun", a.noun, "gangs, nodes or shards")->required();
+  verb->add_option("noun", a.noun, "gangs, nodes or shards")
+      ->required()
+      ->check(CLI::IsMember({"gangs", "gang", "g", "nodes", "node", "no", "shards", "shard"}));
   verb->footer(std::string{"Examples:\n  tutti get gangs -A\n  tutti get nodes -o json"}
                + exit_codes);
   verb->callback([&a] {

@@ -255,10 +255,12 @@ int run_plan(const plan_options& how) {
     return failed;
   }
   std::vector<json::object> objects;
+  std::vector<std::string> places;
   // The newest release that every object belongs to: nodes belong to all, groups to one.
   auto spoken = api::releases.front();
   for (auto& m : *read) {
     spoken = std::min(spoken, m.kubernetes);
+    places.push_back(api::place_of(m));
     objects.push_back(std::move(m.object));
   }
   still_clock clock;
@@ -266,7 +268,7 @@ int run_plan(const plan_options& how) {
   o.kubernetes = spoken;
   sim::api_server::control_plane api{o, clock};
   api.begin();
-  if (auto ok = api.apply(objects); !ok) {
+  if (auto ok = api.apply(objects, places); !ok) {
     print_error(ok.error());
     return failed;
   }

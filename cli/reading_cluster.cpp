@@ -138,8 +138,9 @@ base::result<void> print_status(const reader& from, const read_options& how) {
   if (const auto* oldest = s->if_contains("oldest_pending");
       oldest != nullptr && oldest->is_object())
     line("Oldest",
-         fmt::format("{}/{}: {} {}", cell(oldest->as_object(), "namespace"),
+         fmt::format("{}/{}: {}{}{}", cell(oldest->as_object(), "namespace"),
                      cell(oldest->as_object(), "name"), cell(oldest->as_object(), "reason"),
+                     cell(oldest->as_object(), "detail").empty() ? "" : ": ",
                      cell(oldest->as_object(), "detail")));
   return {};
 }

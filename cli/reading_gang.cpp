@@ -196,6 +196,7 @@ base::result<void> wait_for_gang(const reader& from, const std::string& what,
                                  const read_options& how, const wait_options& until) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{until.timeout_s};
   const std::string wanted = until.until == "degraded" ? "Degraded" : "Bound";
+  const auto name = full_name(what, how);
   std::string seen = "not there";
   for (;;) {
     auto g = read_gang(from, what, how);
@@ -210,9 +211,9 @@ base::result<void> wait_for_gang(const reader& from, const std::string& what,
     }
     if (std::chrono::steady_clock::now() >= deadline)
       return base::error{base::code::unavailable,
-                         fmt::format("gang {} is not {} after {} s: it is {}", what, until.until,
+                         fmt::format("gang {} is not {} after {} s: it is {}", name, until.until,
                                      until.timeout_s, seen),
-                         "tutti explain gang " + what};
+                         "tutti explain gang " + name};
     std::this_thread::sleep_for(poll_interval);
   }
 }

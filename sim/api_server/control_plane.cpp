@@ -50,11 +50,13 @@ std::size_t control_plane::pending_work() const {
   return static_cast<std::size_t>(store_.last() - store_.durable()) + kubelet_.unfinished();
 }
 
-base::result<applied> control_plane::apply(const std::vector<json::object>& objects) {
+base::result<applied> control_plane::apply(const std::vector<json::object>& objects,
+                                           const std::vector<std::string>& places) {
+  ensure(places.empty() || places.size() == objects.size(), places.size(), objects.size());
   applied sum;
-  for (const auto& object : objects)
-    if (auto done = apply_one(object, sum); !done)
-      return done.error();
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    if (auto done = apply_one(objects[i], sum); !done)
+      return places.empty() ? done.error() : done.error().in(places[i]);
   return sum;
 }
 

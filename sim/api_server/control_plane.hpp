@@ -50,7 +50,9 @@ public:
   /// Creates what is absent and merges into what is there, as `kubectl apply` would, in the order
   /// given. Status in a file counts too (capacity of nodes, finished pods). Finished pods stay
   /// finished. Stops at the first object that is refused; those before it stay.
-  base::result<applied> apply(const std::vector<json::object>& objects);
+  /// `places` says where each of them comes from, for the message; may be empty.
+  base::result<applied> apply(const std::vector<json::object>& objects,
+                              const std::vector<std::string>& places = {});
 
   base::time_point now() const { return clock_.now(); }
   /// Writes not yet durable, and pods that will change by themselves.

@@ -314,16 +314,17 @@ std::uint16_t server::port() const {
   return in_->port;
 }
 
-base::result<applied> server::apply(std::vector<json::object> objects) {
+base::result<applied> server::apply(std::vector<json::object> objects,
+                                    std::vector<std::string> places) {
   if (in_->is_stopped)
     return base::error{base::code::unavailable, "the API server is stopped"};
   std::promise<base::result<applied>> promise;
   auto future = promise.get_future();
-  asio::post(in_->io, [in = in_.get(), objects = std::move(objects),
+  asio::post(in_->io, [in = in_.get(), objects = std::move(objects), places = std::move(places),
                        promise = std::move(promise)]() mutable {
     inside::waiter w;
     w.promise = std::move(promise);
-    w.value = in->plane.apply(objects);
+    w.value = in->plane.apply(objects, places);
     w.after = in->plane.objects().last();
     in->waiters.push_back(std::move(w));
     in->turn();

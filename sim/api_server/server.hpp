@@ -46,7 +46,8 @@ public:
 
   /// Creates or changes the objects of a file, and returns when that is durable. Any thread but the
   /// server's.
-  base::result<applied> apply(std::vector<json::object> objects);
+  base::result<applied> apply(std::vector<json::object> objects,
+                              std::vector<std::string> places = {});
 
   /// As of the last turn of the server's thread; any thread.
   revision last_resource_version() const;

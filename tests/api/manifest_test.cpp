@@ -151,8 +151,8 @@ TEST_F(Manifest, refuses_an_object_that_is_there_twice) {
                       "{apiVersion: v1, kind: Node, metadata: {name: n1}}\n"),
             "file a.yaml, document 2, metadata.name: Node \"n1\" stands already in file a.yaml, "
             "document 1; allowed: each object once");
-  EXPECT_EQ(read("{apiVersion: v1, kind: Pod, metadata: {name: n1, namespace: a}}\n---\n"
-                 "{apiVersion: v1, kind: Pod, metadata: {name: n1, namespace: b}}\n")
+  EXPECT_EQ(read("{apiVersion: v1, kind: ConfigMap, metadata: {name: n1, namespace: a}}\n---\n"
+                 "{apiVersion: v1, kind: ConfigMap, metadata: {name: n1, namespace: b}}\n")
                 .size(),
             2u);
 }
@@ -160,7 +160,7 @@ TEST_F(Manifest, refuses_an_object_that_is_there_twice) {
 TEST_F(Manifest, unpacks_lists) {
   auto all = read(R"({"apiVersion": "v1", "kind": "List", "items": [
     {"apiVersion": "v1", "kind": "NodeList", "items": [{"metadata": {"name": "n1"}}]},
-    {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}]})");
+    {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "p"}}]})");
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].kind, "Node");
   EXPECT_EQ(all[1].ns, "default");
@@ -179,12 +179,14 @@ TEST_F(Manifest, reads_every_dialect_when_no_release_is_named) {
 {apiVersion: scheduling.k8s.io/v1alpha1, kind: Workload, metadata: {name: w},
  spec: {podGroups: [{name: g, policy: {gang: {minCount: 2}}}]}}
 ---
-{apiVersion: v1, kind: Pod, metadata: {name: old}, spec: {workloadRef: {name: w, podGroup: g}}}
+{apiVersion: v1, kind: Pod, metadata: {name: old},
+ spec: {workloadRef: {name: w, podGroup: g}, containers: [{name: c, image: i}]}}
 ---
 {apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: b},
- spec: {disruptionMode: Pod}}
+ spec: {schedulingPolicy: {gang: {minCount: 1}}, disruptionMode: Pod}}
 ---
-{apiVersion: v1, kind: Pod, metadata: {name: new}, spec: {schedulingGroup: {podGroupName: b}}}
+{apiVersion: v1, kind: Pod, metadata: {name: new},
+ spec: {schedulingGroup: {podGroupName: b}, containers: [{name: c, image: i}]}}
 )");
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(all[0].kubernetes, release::v1_35);
@@ -243,6 +245,14 @@ TEST_F(Manifest, follows_aliases_and_merge_keys) {
     bomb += "]\n";
   }
   EXPECT_NE(json_of(bomb).find("aliases add more than"), std::string::npos);
+}
+
+TEST_F(Manifest, an_object_that_breaks_a_rule_of_its_own_is_refused_with_its_place) {
+  const auto said = complaint("{apiVersion: v1, kind: Namespace, metadata: {name: fine}}\n---\n"
+                              "{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: "
+                              "{name: g}, spec: {schedulingPolicy: {gang: {minCount: -1}}}}");
+  EXPECT_TRUE(said.starts_with("file a.yaml, document 2: ")) << said;
+  EXPECT_NE(said.find("spec.schedulingPolicy.gang.minCount"), std::string::npos) << said;
 }
 
 TEST_F(Manifest, says_which_file_is_missing) {
