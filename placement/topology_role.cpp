@@ -22,6 +22,8 @@ using protocol::role_kind;
 constexpr engine::options short_search{5'000, 16};
 /// Without planners somebody must do it: some ten milliseconds, for hard mixed gangs only.
 constexpr engine::options only_search{20'000, 64};
+/// How long a request waits for shards that are just beginning; longer, and people are told.
+constexpr auto view_may_be_late = base::limits::prepare_timeout;
 /// A proposal that no shard settled in this time was never prepared, or its gang is gone.
 constexpr auto offer_lives = 2 * base::limits::prepare_timeout;
 
@@ -73,6 +75,8 @@ void topology_role::take_delta(const protocol::view_delta& x) {
   if (done.is_applied)
     forget_settled(x.settled);
   announce(done);
+  if (done.is_applied && !early_.empty() && feed_.shards_heard() == how_.shards)
+    plan_early();
 }
 
 /// Asks, and asks again until the shard answers: the question may be lost with a dying shard.
@@ -109,14 +113,37 @@ void topology_role::take_request(const protocol::address& from, const protocol::
     return;
   }
   drop_older(x.attempt);
-  if (const auto heard = feed_.shards_heard(); heard < how_.shards) {
-    base::explanation why;
-    why.primary = base::reason_code::view_stale;
-    why.detail = fmt::format("{} of {} shards have told their nodes", heard, how_.shards);
-    refuse(from, x.attempt, std::move(why));
+  if (feed_.shards_heard() < how_.shards) {
+    wait_for_view(from, x);
     return;
   }
   plan(from, x.attempt, x.who, how_.planners > 0);
+}
+
+void topology_role::wait_for_view(const protocol::address& from, const protocol::plan_request& x) {
+  if (early_.empty())
+    out_.add(protocol::arm{{static_cast<std::uint32_t>(timer::view_is_late), 0}, view_may_be_late});
+  drop_early(x.attempt, x.attempt); // a second copy
+  early_.push_back({x.attempt, from, x.who});
+}
+
+void topology_role::drop_early(const base::attempt_id& first, const base::attempt_id& last) {
+  std::erase_if(early_, [&](const early& x) { return first <= x.attempt && x.attempt <= last; });
+}
+
+void topology_role::plan_early() {
+  out_.add(protocol::disarm{{static_cast<std::uint32_t>(timer::view_is_late), 0}});
+  for (const auto& x : std::exchange(early_, {}))
+    plan(x.asker, x.attempt, x.who, how_.planners > 0);
+}
+
+void topology_role::refuse_early() {
+  base::explanation why;
+  why.primary = base::reason_code::view_stale;
+  why.detail =
+      fmt::format("{} of {} shards have told their nodes", feed_.shards_heard(), how_.shards);
+  for (const auto& x : std::exchange(early_, {}))
+    refuse(x.asker, x.attempt, why);
 }
 
 /// A gang has one live attempt: what older ones were offered is free again.
@@ -128,6 +155,7 @@ void topology_role::drop_older(const base::attempt_id& attempt) {
   for (auto pos = searches_.lower_bound(first); pos != searches_.end() && pos->first < attempt;
        ++pos)
     older.push_back(pos->first);
+  drop_early(first, attempt);
   for (const auto& x : older)
     drop(x);
 }
@@ -162,6 +190,7 @@ void topology_role::refuse(const protocol::address& asker, const base::attempt_i
 }
 
 void topology_role::drop(const base::attempt_id& attempt) {
+  drop_early(attempt, attempt);
   if (auto pos = searches_.find(attempt); pos != searches_.end()) {
     how_.board->drop(attempt);
     disarm_expiry(pos->second.timer_key);
@@ -243,6 +272,10 @@ void topology_role::expire(const protocol::timer_id& which) {
       want_view(shard);
     return;
   }
+  if (which.kind == static_cast<std::uint32_t>(timer::view_is_late)) {
+    refuse_early();
+    return;
+  }
   auto due = expiries_.extract(which.key);
   if (due.empty())
     return;
@@ -267,6 +300,8 @@ std::uint64_t topology_role::state_hash() const {
     h = base::hash_combine(h, std::hash<base::attempt_id>{}(attempt));
   for (const auto& [attempt, mine] : searches_)
     h = base::hash_combine(h, std::hash<base::attempt_id>{}(attempt));
+  for (const auto& x : early_)
+    h = base::hash_combine(h, std::hash<base::attempt_id>{}(x.attempt));
   return base::hash_combine(h, feed_.shards_in_step());
 }
 

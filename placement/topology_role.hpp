@@ -25,7 +25,8 @@ struct topology_options {
 /// node facts it rests on. It is also polite: what was offered to one gang is marked and not
 /// offered to the next until the shards have settled it.
 ///
-///     plan_request ─▶ engine ─▶ placed ─▶ marks, plan_answer
+///     plan_request ─▶ (waits a moment for shards that have not told their nodes yet)
+///                  ─▶ engine ─▶ placed ─▶ marks, plan_answer
 ///                            ─▶ refused ─▶ plan_answer with numbers
 ///                            ─▶ undecided ─▶ planner ─▶ checked against the view of then ─▶ as
 ///                            above
@@ -42,7 +43,7 @@ public:
   std::uint64_t state_hash() const override;
 
 private:
-  enum class timer : std::uint32_t { offer_expires = 1, view_missing = 2 };
+  enum class timer : std::uint32_t { offer_expires = 1, view_missing = 2, view_is_late = 3 };
   /// A placement that was proposed and is not settled everywhere.
   struct offer {
     protocol::plan_ptr placement;
@@ -56,10 +57,21 @@ private:
     std::uint64_t timer_key = 0;
   };
 
+  /// A request that came before all shards had told their nodes.
+  struct early {
+    base::attempt_id attempt;
+    protocol::address asker;
+    protocol::gang_ptr who;
+  };
+
   void start();
   void hear(const protocol::address& from, const protocol::message& what);
   void take_delta(const protocol::view_delta& x);
   void take_request(const protocol::address& from, const protocol::plan_request& x);
+  void wait_for_view(const protocol::address& from, const protocol::plan_request& x);
+  void plan_early();
+  void refuse_early();
+  void drop_early(const base::attempt_id& first, const base::attempt_id& last);
   void take_searched(const protocol::plan_answer& x);
   void drop(const base::attempt_id& attempt);
   void describe(const protocol::address& from, const protocol::inspect& x);
@@ -86,6 +98,7 @@ private:
   engine::workspace memory_;
   std::map<base::attempt_id, offer> offers_;
   std::map<base::attempt_id, search> searches_;
+  std::vector<early> early_;                           // in the order in which they came
   std::map<std::uint64_t, base::attempt_id> expiries_; // by timer key
   std::uint64_t last_key_ = 0;
   std::uint32_t next_planner_ = 0;

@@ -132,11 +132,7 @@ void shard_role::hear(const view_trust& x) {
 }
 
 void shard_role::hear(const view_wanted&) {
-  std::vector<attempt_id> live;
-  for (const auto& [attempt, r] : book_.all())
-    live.push_back(attempt);
-  out_.add(send{to(role_kind::topology),
-                nodes_.take_whole(how_.shard, incarnation_, std::move(live)), true});
+  is_view_wanted_ = true;
 }
 
 void shard_role::hear(const room& x) {
@@ -180,8 +176,17 @@ void shard_role::hear(const may_bind& x) {
 }
 
 void shard_role::tell_view() {
-  if (is_started_ && nodes_.has_news())
+  if (!is_started_ || !nodes_.has_been_whole())
+    return;
+  if (std::exchange(is_view_wanted_, false)) {
+    std::vector<attempt_id> live;
+    for (const auto& [attempt, r] : book_.all())
+      live.push_back(attempt);
+    out_.add(send{to(role_kind::topology),
+                  nodes_.take_whole(how_.shard, incarnation_, std::move(live)), true});
+  } else if (nodes_.has_news()) {
     out_.add(send{to(role_kind::topology), nodes_.take_delta(how_.shard, incarnation_), true});
+  }
 }
 
 } // namespace tutti::shards

@@ -134,6 +134,7 @@ private:
 
   // Of this life only.
   base::incarnation_no incarnation_;
+  bool is_view_wanted_ = false;
   bool is_started_ = false;
   node_table nodes_;
   std::map<base::attempt_id, gathering> gatherings_;

@@ -93,6 +93,11 @@ void node_table::say_down(const node_uid& node) {
   mark(node, !unsaid.empty() && unsaid.mapped());
 }
 
+bool node_table::has_been_whole() {
+  has_been_whole_ = has_been_whole_ || (is_fresh_ && silent_.empty());
+  return has_been_whole_;
+}
+
 void node_table::trust(const protocol::view_trust& x) {
   is_fresh_ = x.fresh;
   if (x.fresh || !x.is_anew)

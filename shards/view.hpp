@@ -50,6 +50,9 @@ public:
   void say_down(const base::node_uid& node);
 
   bool is_fresh() const { return is_fresh_; }
+  /// True from the first moment on at which the mirror has told all and every node actor has
+  /// spoken. A view of a part would make gangs wait that fit, and say so with wrong numbers.
+  bool has_been_whole();
   /// Takes the mirror's word on the whole. With `is_anew` everything will be told again; when
   /// `fresh` comes then, `untold` says what was not.
   void trust(const protocol::view_trust& x);
@@ -77,6 +80,7 @@ private:
 
   all_of_them all_;
   bool is_fresh_ = false;
+  bool has_been_whole_ = false;
   bool is_telling_anew_ = false;
   std::set<base::node_uid> untold_nodes_;
   std::map<base::pod_uid, base::node_uid> untold_pods_;

@@ -33,11 +33,27 @@ TEST_F(Topology, asks_again_while_a_shard_is_silent) {
   EXPECT_TRUE(world.said.empty());
 }
 
+TEST_F(Topology, a_request_waits_for_the_view_of_all_shards_and_is_planned_then) {
+  world.whole(0, {});
+  const auto gang = gang_of("g", 1, 1);
+  EXPECT_EQ(world.ask(gang).why_not.primary, reason_code::none);
+  EXPECT_EQ(world.find<protocol::plan_answer>(), nullptr);
+  world.whole(1, {seen({.name = "b", .rack = rack_in(1)})});
+  const auto* answer = world.find<protocol::plan_answer>(protocol::to_gang(gang->uid));
+  ASSERT_NE(answer, nullptr);
+  EXPECT_NE(answer->placement, nullptr);
+}
+
 TEST_F(Topology, does_not_say_never_before_all_shards_have_spoken) {
   world.whole(0, {});
-  const auto why = world.ask(gang_of("g", 1, 1)).why_not;
-  EXPECT_EQ(why.primary, reason_code::view_stale);
-  EXPECT_EQ(why.detail, "1 of 2 shards have told their nodes");
+  (void)world.ask(gang_of("g", 1, 1));
+  const auto timers = world.effects<protocol::arm>();
+  ASSERT_EQ(timers.size(), 1u);
+  world.on(protocol::timer_fired{timers[0].timer});
+  const auto* answer = world.find<protocol::plan_answer>();
+  ASSERT_NE(answer, nullptr);
+  EXPECT_EQ(answer->why_not.primary, reason_code::view_stale);
+  EXPECT_EQ(answer->why_not.detail, "1 of 2 shards have told their nodes");
 }
 
 TEST_F(Topology, cuts_a_plan_into_slices_with_quotes) {

@@ -38,6 +38,30 @@ TEST_F(ShardView, a_new_node_is_told_with_its_facts_once_its_actor_has_spoken) {
   EXPECT_EQ(d->nodes[0].facts->name.value, "n3");
 }
 
+TEST_F(ShardView, nothing_is_told_before_the_list_is_complete_and_every_actor_has_spoken) {
+  const auto n1 = facts("n1", 4), n2 = facts("n2", 4);
+  shard_role role{{.shard = {0}, .shards = 1}};
+  auto tells = [&role](protocol::message what) {
+    auto said = role.on(protocol::received{{}, std::move(what)}, {});
+    std::optional<protocol::view_delta> told;
+    for (const auto& e : said.list())
+      if (const auto* s = std::get_if<protocol::send>(&e))
+        if (const auto* d = std::get_if<protocol::view_delta>(&s->what))
+          told = *d;
+    return told;
+  };
+  (void)role.on(protocol::started{{1}, {1}, 0, {}}, {});
+  EXPECT_FALSE(tells(protocol::view_wanted{}));
+  EXPECT_FALSE(tells(protocol::node_seen{n1}));
+  EXPECT_FALSE(tells(protocol::room{n1->uid, {cpus(4), {}}})) << "n2 is not listed yet";
+  EXPECT_FALSE(tells(protocol::node_seen{n2}));
+  EXPECT_FALSE(tells(protocol::view_trust{.fresh = true})) << "n2 has not spoken";
+  const auto whole = tells(protocol::room{n2->uid, {cpus(4), {}}});
+  ASSERT_TRUE(whole);
+  EXPECT_TRUE(whole->is_whole);
+  EXPECT_EQ(whole->nodes.size(), 2u);
+}
+
 TEST_F(ShardView, versions_ascend_by_one_and_facts_are_told_once) {
   runs("p", "n1", 1);
   const auto first = delta();
@@ -66,6 +90,7 @@ TEST_F(ShardView, deltas_do_not_wait_for_the_disk) {
   shard_role role{{.shard = {0}, .shards = 1}};
   (void)role.on(protocol::started{{1}, {1}, 0, {}}, {});
   (void)role.on(protocol::received{{}, protocol::node_seen{n1}}, {});
+  (void)role.on(protocol::received{{}, protocol::view_trust{.fresh = true}}, {});
   auto told = role.on(protocol::received{{}, protocol::room{n1->uid, {cpus(4), {}}}}, {});
   ASSERT_EQ(told.list().size(), 1u);
   EXPECT_TRUE(std::get<protocol::send>(told.list()[0]).unordered);
