@@ -24,7 +24,18 @@ bool is_unordered(const protocol::effect& e) {
     return s->unordered;
   return std::holds_alternative<protocol::append>(e) || std::holds_alternative<protocol::arm>(e)
          || std::holds_alternative<protocol::disarm>(e) || std::holds_alternative<protocol::note>(e)
-         || std::holds_alternative<protocol::hang_up>(e);
+         || std::holds_alternative<protocol::hang_up>(e)
+         || std::holds_alternative<protocol::rebuild>(e);
+}
+
+std::string text_of(const std::exception_ptr& x) {
+  try {
+    std::rethrow_exception(x);
+  } catch (const std::exception& e) {
+    return std::string{"exception: "} + e.what();
+  } catch (...) {
+    return "exception of unknown type";
+  }
 }
 
 } // namespace
@@ -35,6 +46,10 @@ role_actor::role_actor(caf::actor_config& cfg, services* around, protocol::role_
   ensure(role_ != nullptr);
   applied_ = how_.applied;
   set_default_handler(caf::drop);
+  set_exception_handler([this](std::exception_ptr& x) -> caf::error {
+    death_ = text_of(x);
+    return caf::exit_reason::unhandled_exception;
+  });
 }
 
 caf::behavior role_actor::make_behavior() {
@@ -46,9 +61,9 @@ void role_actor::on_exit() {
   for (const auto& [mine, id] : exchanges_)
     if (around_.http != nullptr)
       around_.http->hang_up(id);
-  if (!is_retired_ && !is_stopping_ && how_.parent != how_.where)
-    around_.routes.post(how_.parent, make_mail(protocol::event{protocol::child_died{how_.where}}));
+  exchanges_.clear();
   role_.reset();
+  around_.ended(how_.incarnation, death_);
 }
 
 void role_actor::open(const mail& m) {
@@ -59,7 +74,7 @@ void role_actor::open(const mail& m) {
 }
 
 void role_actor::handle(letter& x) {
-  if (is_retired_)
+  if (is_over_)
     return;
   std::visit(
       [this](auto& item) {
@@ -76,8 +91,11 @@ void role_actor::take(const protocol::event& e) {
   forget_exchange(e);
   auto wanted = role_->on(e, around_.clock.now());
   std::uint64_t batch_mark = 0;
-  for (auto& effect : wanted.list())
+  for (auto& effect : wanted.list()) {
+    if (is_over_)
+      return;
     perform(effect, batch_mark);
+  }
 }
 
 /// The last event of an exchange ends it.
@@ -118,7 +136,7 @@ void role_actor::act(protocol::append& x) {
   const auto n = ++appends_;
   auto self = caf::actor_cast<caf::actor>(this);
   around_.store.submit(
-      persistence::append_request{how_.where, around_.incarnation, std::move(x.what),
+      persistence::append_request{how_.where, how_.incarnation, std::move(x.what),
                                   x.how == protocol::append::durability::synced},
       [self, n](base::result<persistence::outcome> how) {
         append_done answer{
@@ -173,7 +191,11 @@ void role_actor::act(protocol::disarm& x) {
 }
 
 void role_actor::act(protocol::exchange& x) {
-  ensure(around_.http != nullptr, protocol::to_text(how_.where));
+  if (around_.http == nullptr) {
+    caf::anon_send(
+        this, make_mail(protocol::event{protocol::answer_unknown{x.id, "there is no API server"}}));
+    return;
+  }
   const auto id = next_exchange_id();
   exchanges_[x.id] = id;
   auto self = caf::actor_cast<caf::actor>(this);
@@ -196,13 +218,20 @@ void role_actor::act(protocol::hang_up& x) {
 }
 
 void role_actor::act(protocol::host& x) {
-  around_.bring_up(x.where, how_.where);
+  around_.bring_up(x.where, how_.incarnation);
 }
 
 void role_actor::act(protocol::retire&) {
-  is_retired_ = true;
+  is_over_ = true;
+  death_.reset();
   around_.routes.drop(how_.where, address());
   quit();
+}
+
+void role_actor::act(protocol::rebuild& x) {
+  is_over_ = true;
+  death_ = std::move(x.why);
+  quit(caf::exit_reason::unhandled_exception);
 }
 
 void role_actor::act(protocol::note& x) {
@@ -216,15 +245,26 @@ void role_actor::act(protocol::fault& x) {
 void role_actor::on(begin&) {
   has_begun_ = true;
   for (const auto& e : std::exchange(how_.first, {}))
-    take(e);
+    if (!is_over_)
+      take(e);
   for (const auto& m : std::exchange(early_, {}))
     handle(*m);
+}
+
+/// F10: what did not become durable cannot be taken back from the role's memory. It says nothing
+/// more, whatever else the store answers; the process ends and recovers from disk.
+void role_actor::fail(const base::error& why) {
+  is_over_ = true;
+  queue_.clear();
+  around_.fatal(why);
+  if (is_stopping_)
+    quit();
 }
 
 void role_actor::on(append_done& x) {
   ensure(x.n == appends_done_ + 1, x.n, appends_done_);
   if (!x.index) {
-    around_.fatal(x.index.error().in("journal of " + protocol::to_text(how_.where)));
+    fail(x.index.error().in("journal of " + protocol::to_text(how_.where)));
     return;
   }
   appends_done_ = x.n;
@@ -233,7 +273,7 @@ void role_actor::on(append_done& x) {
     auto next = std::move(queue_.front().what);
     queue_.pop_front();
     perform_now(next);
-    if (is_retired_)
+    if (is_over_)
       return;
   }
   write_checkpoint();
@@ -245,7 +285,7 @@ void role_actor::on(decide_done& x) {
     return;
   }
   if (x.outcome.error().what() == base::code::io) {
-    around_.fatal(x.outcome.error().in("decision log"));
+    fail(x.outcome.error().in("decision log"));
     return;
   }
   take(protocol::event{protocol::decide_refused{x.slot, x.outcome.error()}});
@@ -253,7 +293,7 @@ void role_actor::on(decide_done& x) {
 
 void role_actor::on(amend_done& x) {
   if (!x.outcome) {
-    around_.fatal(x.outcome.error().in("decision log"));
+    fail(x.outcome.error().in("decision log"));
     return;
   }
   if (x.outcome->refused)
@@ -272,7 +312,10 @@ void role_actor::on(timer_due& x) {
 
 void role_actor::on(checkpoint_due& x) {
   checkpoint_wanted_ = how_.keeps_checkpoints && since_checkpoint_ > 0;
-  is_stopping_ = is_stopping_ || x.is_last;
+  if (x.is_last) {
+    is_stopping_ = true;
+    death_.reset();
+  }
   write_checkpoint();
   if (is_stopping_ && !checkpoint_wanted_ && !is_writing_checkpoint_)
     quit();
@@ -300,7 +343,7 @@ void role_actor::write_checkpoint() {
 void role_actor::on(checkpoint_done& x) {
   is_writing_checkpoint_ = false;
   if (!x.how) {
-    around_.fatal(x.how.error().in("checkpoint of " + protocol::to_text(how_.where)));
+    fail(x.how.error().in("checkpoint of " + protocol::to_text(how_.where)));
     return;
   }
   if (is_stopping_)

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <string>
 
 #include <caf/event_based_actor.hpp>
 
@@ -27,7 +28,7 @@ class role_actor final : public caf::event_based_actor {
 public:
   struct options {
     protocol::address where;
-    protocol::address parent; ///< hears `child_died` if this one dies; equal to `where` = nobody
+    base::incarnation_no incarnation; ///< of this life: no other actor of the process has it
     bool keeps_checkpoints = false;
     persistence::journal_index applied = 0; ///< of the checkpoint it was restored from
     std::vector<protocol::event> first;     ///< handled on `begin`: replays, then `started`
@@ -58,6 +59,7 @@ private:
   void act(protocol::hang_up& x);
   void act(protocol::host& x);
   void act(protocol::retire& x);
+  void act(protocol::rebuild& x);
   void act(protocol::note& x);
   void act(protocol::fault& x);
 
@@ -69,11 +71,13 @@ private:
   void on(checkpoint_due& x);
   void on(checkpoint_done& x);
   void write_checkpoint();
+  void fail(const base::error& why);
 
   services& around_;
   protocol::role_ptr role_;
   options how_;
-  bool is_retired_ = false;
+  bool is_over_ = false; ///< retired, dying, or the store is broken: nothing is heard any more
+  std::optional<std::string> death_{"exit signal"}; ///< told when it ends; none = it was to end
   bool has_begun_ = false;
   std::deque<mail> early_; ///< came before `begin`: others begin earlier than we do
 

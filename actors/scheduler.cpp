@@ -1,11 +1,13 @@
 #include "actors/scheduler.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include <caf/all.hpp>
 
-#include "actors/role_actor.hpp"
+#include "actors/supervisor.hpp"
 #include "actors/wiring.hpp"
 #include "base/ensure.hpp"
 #include "protocol/sharding.hpp"
@@ -60,11 +62,14 @@ scheduler::scheduler(scheduler_options how, persistence::store& store, http_carr
     : how_(std::move(how)), notes_(notes_kept), around_{routes_, store, http, clock, notes_} {
   around_.seed = how_.seed;
   around_.make_role = [this](const protocol::address& x) { return make_hosted_role(x, how_); };
-  around_.bring_up = [this](const protocol::address& x, const protocol::address& parent) {
-    bring_up(x, parent);
+  around_.bring_up = [this](const protocol::address& x, base::incarnation_no parent) {
+    supervisor_->bring_up(x, parent);
+  };
+  around_.ended = [this](base::incarnation_no who, const std::optional<std::string>& why) {
+    supervisor_->ended(who, why);
   };
   around_.fatal = [this, on_fatal = std::move(on_fatal)](const base::error& e) {
-    if (!has_failed_.exchange(true))
+    if (!has_failed_.exchange(true) && !is_stopped_)
       on_fatal(e);
   };
   engine_ = std::make_unique<engine>(how_.threads);
@@ -78,7 +83,7 @@ scheduler::start(scheduler_options how, persistence::store& store, http_carrier*
       new scheduler(std::move(how), store, http, clock, std::move(on_fatal))};
   if (auto ok = self->recover(); !ok)
     return ok.error();
-  self->begin_all();
+  self->supervisor_->begin_all();
   self->ticker_ = std::thread([raw = self.get()] { raw->tick(); });
   return self;
 }
@@ -91,59 +96,30 @@ scheduler::~scheduler() {
 /// and back-offs are known before the first list from the API server. Upholds S11.
 base::result<void> scheduler::recover() {
   auto remains = around_.store.take_remains();
-  around_.incarnation = {remains.last_incarnation.value + 1};
   const auto since_zero =
       std::chrono::duration_cast<std::chrono::milliseconds>(around_.clock.now().time_since_epoch());
   const base::wall_time wall_at_zero{around_.clock.wall_now().unix_ms - since_zero.count()};
-  for (auto& f : make_founders(how_, wall_at_zero)) {
-    auto& left = remains.roles[f.where];
-    if (!left.checkpoint.empty())
-      if (auto ok = f.role->restore(left.checkpoint); !ok)
-        return ok.error().in("checkpoint of " + protocol::to_text(f.where));
-    std::vector<protocol::event> first;
-    for (auto& [index, record] : left.records)
-      first.push_back(protocol::replayed{std::move(record)});
-    protocol::started begin{.epoch = {1}, .incarnation = around_.incarnation, .seed = how_.seed};
-    if (f.where.kind == protocol::role_kind::partition) {
-      begin.epoch = {remains.partition_epochs[f.where.index].value + 1};
-      for (const auto& d : remains.decisions)
-        if (protocol::partition_of(d->by.gang).value == f.where.index)
-          begin.open.push_back(d);
+  founding_ = std::make_unique<founding>(how_, wall_at_zero);
+  supervisor_ = std::make_unique<supervisor>(
+      around_, *engine_->system, [this](const auto& where) { return founding_->make(where); },
+      remains.last_incarnation);
+  std::map<std::uint32_t, std::vector<protocol::decision_ptr>> decisions;
+  for (auto& d : remains.decisions)
+    decisions[protocol::partition_of(d->by.gang).value].push_back(std::move(d));
+  for (const auto& where : founding_->all()) {
+    persistence::recovered_role left{std::move(remains.roles[where]), {}, {}};
+    if (where.kind == protocol::role_kind::partition) {
+      left.decisions = std::move(decisions[where.index]);
+      left.epoch = remains.partition_epochs[where.index];
     }
-    first.push_back(std::move(begin));
-    founders_.push_back(f.where);
-    if (f.keeps_checkpoints)
-      checkpointed_.push_back(f.where);
-    auto applied = left.records.empty() ? left.applied : left.records.back().first;
-    spawn(f.where, f.where, std::move(f.role), f.keeps_checkpoints, applied, std::move(first));
+    if (auto ok = supervisor_->found(where, std::move(left)); !ok)
+      return ok.error();
+    if (keeps_checkpoints(where))
+      checkpointed_.push_back(where);
   }
   routes_.put(protocol::to(protocol::role_kind::admin),
               engine_->system->spawn(admin_actor, desk_.get()));
   return {};
-}
-
-void scheduler::spawn(const protocol::address& where, const protocol::address& parent,
-                      protocol::role_ptr role, bool keeps_checkpoints,
-                      persistence::journal_index applied, std::vector<protocol::event> first) {
-  role_actor::options o{where, parent, keeps_checkpoints, applied, std::move(first)};
-  routes_.put(where, engine_->system->spawn<role_actor>(&around_, std::move(role), std::move(o)));
-}
-
-void scheduler::begin_all() {
-  for (const auto& f : founders_)
-    routes_.post(f, make_mail(begin{}));
-}
-
-void scheduler::bring_up(const protocol::address& where, const protocol::address& parent) {
-  if (routes_.find(where))
-    return;
-  auto role = around_.make_role(where);
-  ensure(role != nullptr, protocol::to_text(where));
-  protocol::started first{.epoch = {1}, .incarnation = around_.incarnation, .seed = how_.seed};
-  if (where.kind == protocol::role_kind::node)
-    routes_.put_parent(where, parent);
-  spawn(where, parent, std::move(role), false, 0, {protocol::event{std::move(first)}});
-  routes_.post(where, make_mail(begin{}));
 }
 
 void scheduler::tick() {
@@ -155,7 +131,7 @@ void scheduler::tick() {
 }
 
 void scheduler::stop() {
-  if (std::exchange(is_stopped_, true))
+  if (is_stopped_.exchange(true))
     return;
   {
     std::lock_guard lock{mutex_};
@@ -164,20 +140,27 @@ void scheduler::stop() {
   wake_.notify_all();
   if (ticker_.joinable())
     ticker_.join();
-  if (!has_failed_) {
-    for (const auto& c : checkpointed_)
-      routes_.post(c, make_mail(checkpoint_due{true}));
-    const auto patience = std::chrono::steady_clock::now() + last_checkpoint_patience;
-    auto is_there = [this](const auto& c) { return routes_.find(c) != nullptr; };
-    while (std::any_of(checkpointed_.begin(), checkpointed_.end(), is_there)
-           && std::chrono::steady_clock::now() < patience)
-      std::this_thread::sleep_for(5ms);
-  }
+  if (supervisor_)
+    supervisor_->rest();
+  if (!has_failed_)
+    write_last_checkpoints();
   around_.store.close();
+  if (supervisor_)
+    supervisor_->end_all();
   for (const auto& who : routes_.all())
     caf::anon_send_exit(who, caf::exit_reason::kill);
-  routes_.clear();
   engine_->system->await_all_actors_done();
+  routes_.clear();
+}
+
+void scheduler::write_last_checkpoints() {
+  for (const auto& c : checkpointed_)
+    routes_.post(c, make_mail(checkpoint_due{true}));
+  const auto patience = std::chrono::steady_clock::now() + last_checkpoint_patience;
+  auto is_there = [this](const auto& c) { return routes_.find(c) != nullptr; };
+  while (!has_failed_ && std::any_of(checkpointed_.begin(), checkpointed_.end(), is_there)
+         && std::chrono::steady_clock::now() < patience)
+    std::this_thread::sleep_for(5ms);
 }
 
 } // namespace tutti::actors

@@ -20,6 +20,9 @@
 
 namespace tutti::actors {
 
+class founding;
+class supervisor;
+
 struct scheduler_options {
   std::uint32_t shards = base::limits::default_shards;
   /// Label keys, outermost first; the last one decides the shard, so that a rack never straddles
@@ -54,6 +57,8 @@ public:
 
   admin_desk& desk() { return *desk_; }
   recorder& notes() { return notes_; }
+  /// Where every role is found: for drills that end an actor, or speak to one.
+  router& routes() { return routes_; }
   const scheduler_options& options() const { return how_; }
   persistence::store::counters store_counters() const { return around_.store.counted(); }
 
@@ -63,11 +68,7 @@ private:
   scheduler(scheduler_options how, persistence::store& store, http_carrier* http,
             const base::clock& clock, std::function<void(const base::error&)> on_fatal);
   base::result<void> recover();
-  void bring_up(const protocol::address& where, const protocol::address& parent);
-  void spawn(const protocol::address& where, const protocol::address& parent,
-             protocol::role_ptr role, bool keeps_checkpoints, persistence::journal_index applied,
-             std::vector<protocol::event> first);
-  void begin_all();
+  void write_last_checkpoints();
   void tick();
 
   scheduler_options how_;
@@ -76,10 +77,11 @@ private:
   services around_;
   std::unique_ptr<engine> engine_;
   std::unique_ptr<admin_desk> desk_;
-  std::vector<protocol::address> founders_; ///< brought up at the start, in order
+  std::unique_ptr<founding> founding_;
+  std::unique_ptr<supervisor> supervisor_;
   std::vector<protocol::address> checkpointed_;
   std::atomic<bool> has_failed_{false};
-  bool is_stopped_ = false;
+  std::atomic<bool> is_stopped_{false};
 
   std::mutex mutex_;
   std::condition_variable wake_;

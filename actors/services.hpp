@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "actors/recorder.hpp"
@@ -37,11 +38,12 @@ struct services {
   /// Makes the role behind an address that another role asked to `host`; null if there is no such
   /// kind.
   std::function<protocol::role_ptr(const protocol::address&)> make_role;
-  /// Brings up a hosted role; set by the scheduler.
-  std::function<void(const protocol::address& where, const protocol::address& parent)> bring_up;
+  /// Brings up a hosted role as a child of the life `parent`.
+  std::function<void(const protocol::address& where, base::incarnation_no parent)> bring_up;
+  /// The last word of a life; `why` is empty if it was to end.
+  std::function<void(base::incarnation_no who, const std::optional<std::string>& why)> ended;
   /// The store or a role is broken beyond repair: the process must end (and recover from disk).
   std::function<void(const base::error&)> fatal;
-  base::incarnation_no incarnation;
   std::uint64_t seed = 0;
 };
 

@@ -1,6 +1,9 @@
 #include "actors/wiring.hpp"
 
+#include <utility>
+
 #include "api/dialect.hpp"
+#include "base/ensure.hpp"
 #include "base/limits.hpp"
 #include "bridge/binder_role.hpp"
 #include "bridge/evictor_role.hpp"
@@ -72,38 +75,77 @@ protocol::role_ptr make_status(const scheduler_options& how, base::wall_time wal
   return std::make_unique<bridge::status_role>(o);
 }
 
-/// The topology, the workers that take long searches off its hands, and the preemption coordinator.
-void add_placement(std::vector<founder>& out, const scheduler_options& how) {
-  auto board = std::make_shared<placement::search_board>();
-  out.push_back({to(role_kind::topology),
-                 std::make_unique<placement::topology_role>(
-                     placement::topology_options{how.levels, how.shards, how.planners, board})});
-  for (std::uint32_t p = 0; p < how.planners; ++p)
-    out.push_back(
-        {{role_kind::planner, p, {}},
-         std::make_unique<placement::planner_role>(placement::planner_options{board, how.shards})});
-  out.push_back({to(role_kind::preemption), std::make_unique<placement::preemption_role>()});
-}
-
 } // namespace
 
-std::vector<founder> make_founders(const scheduler_options& how, base::wall_time wall_at_zero) {
-  std::vector<founder> out;
-  for (std::uint32_t s = 0; s < how.shards; ++s)
-    out.push_back({protocol::to_shard({s}),
-                   std::make_unique<shards::shard_role>(shards::shard_role::options{
-                       .shard = {s}, .shards = how.shards, .fast_path = how.fast_path}),
-                   true});
-  add_placement(out, how);
-  out.push_back({to(role_kind::queue), make_queue(how), true});
-  out.push_back({to(role_kind::binder), std::make_unique<bridge::binder_role>()});
-  out.push_back({to(role_kind::evictor), make_evictor(how, wall_at_zero)});
-  out.push_back({to(role_kind::status), make_status(how, wall_at_zero)});
+bool keeps_checkpoints(const protocol::address& where) {
+  return where.kind == role_kind::shard || where.kind == role_kind::queue;
+}
+
+founding::founding(scheduler_options how, base::wall_time wall_at_zero)
+    : how_(std::move(how)), wall_at_zero_(wall_at_zero),
+      board_(std::make_shared<placement::search_board>()) {}
+
+std::vector<protocol::address> founding::all() const {
+  std::vector<protocol::address> out;
+  for (std::uint32_t s = 0; s < how_.shards; ++s)
+    out.push_back(protocol::to_shard({s}));
+  out.push_back(to(role_kind::topology));
+  for (std::uint32_t p = 0; p < how_.planners; ++p)
+    out.push_back({role_kind::planner, p, {}});
+  for (auto kind : {role_kind::preemption, role_kind::queue, role_kind::binder, role_kind::evictor,
+                    role_kind::status})
+    out.push_back(to(kind));
   for (std::uint32_t p = 0; p < base::limits::partitions; ++p)
-    out.push_back(
-        {protocol::to_partition({p}), std::make_unique<protocol::partition_role>(
-                                          protocol::partition_role::options{{p}, how.shards})});
-  out.push_back({to(role_kind::mirror), make_mirror(how)});
+    out.push_back(protocol::to_partition({p}));
+  out.push_back(to(role_kind::mirror));
+  return out;
+}
+
+founder founding::make(const protocol::address& where) const {
+  auto role = make_role(where);
+  ensure(role != nullptr, protocol::to_text(where));
+  return {where, std::move(role), keeps_checkpoints(where)};
+}
+
+protocol::role_ptr founding::make_role(const protocol::address& where) const {
+  switch (where.kind) {
+  case role_kind::shard:
+    return std::make_unique<shards::shard_role>(shards::shard_role::options{
+        .shard = {where.index}, .shards = how_.shards, .fast_path = how_.fast_path});
+  case role_kind::topology:
+    return std::make_unique<placement::topology_role>(
+        placement::topology_options{how_.levels, how_.shards, how_.planners, board_});
+  case role_kind::planner:
+    return std::make_unique<placement::planner_role>(
+        placement::planner_options{board_, how_.shards});
+  case role_kind::preemption:
+    return std::make_unique<placement::preemption_role>();
+  case role_kind::queue:
+    return make_queue(how_);
+  case role_kind::binder:
+    return std::make_unique<bridge::binder_role>();
+  case role_kind::evictor:
+    return make_evictor(how_, wall_at_zero_);
+  case role_kind::status:
+    return make_status(how_, wall_at_zero_);
+  case role_kind::partition:
+    return std::make_unique<protocol::partition_role>(
+        protocol::partition_role::options{{where.index}, how_.shards});
+  case role_kind::mirror:
+    return make_mirror(how_);
+  case role_kind::node:
+  case role_kind::gang:
+  case role_kind::admin:
+    return nullptr;
+  }
+  return nullptr;
+}
+
+std::vector<founder> make_founders(const scheduler_options& how, base::wall_time wall_at_zero) {
+  const founding all{how, wall_at_zero};
+  std::vector<founder> out;
+  for (const auto& where : all.all())
+    out.push_back(all.make(where));
   return out;
 }
 

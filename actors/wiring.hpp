@@ -2,11 +2,16 @@
 // constructor.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "actors/scheduler.hpp"
 #include "protocol/address.hpp"
 #include "protocol/role.hpp"
+
+namespace tutti::placement {
+class search_board;
+}
 
 namespace tutti::actors {
 
@@ -17,8 +22,29 @@ struct founder {
   bool keeps_checkpoints = false;
 };
 
-/// All founders in the order in which they begin: who keeps promises first, who asks for them
-/// later, and the mirror, which brings the API server's word, last.
+/// Shards and the queue: their snapshots are written now and then, and at a stop.
+bool keeps_checkpoints(const protocol::address& where);
+
+/// Makes founders, at the start of the process and again when one has died.
+class founding {
+public:
+  founding(scheduler_options how, base::wall_time wall_at_zero);
+
+  /// All founders in the order in which they begin: who keeps promises first, who asks for them
+  /// later, and the mirror, which brings the API server's word, last.
+  std::vector<protocol::address> all() const;
+  /// A new role for one of them. Thread-safe.
+  founder make(const protocol::address& where) const;
+
+private:
+  protocol::role_ptr make_role(const protocol::address& where) const;
+
+  const scheduler_options how_;
+  const base::wall_time wall_at_zero_;
+  const std::shared_ptr<placement::search_board> board_; ///< where the topology and planners meet
+};
+
+/// All founders at once, in this order.
 std::vector<founder> make_founders(const scheduler_options& how, base::wall_time wall_at_zero);
 
 /// The role behind an address that a founder brings up: node and gang. Null for any other kind.

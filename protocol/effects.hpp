@@ -94,13 +94,20 @@ struct hang_up {
 };
 
 /// Bring up the role at `where` as a child of this one; what is sent there afterwards finds it. If
-/// it dies, the parent hears `child_died`. Hosting a live address changes nothing.
+/// it dies, the parent hears `child_died`. Hosting an address again replaces the role there: the
+/// former one hears nothing more, and the new one begins when it has ended.
 struct host {
   address where;
 };
 
 /// This role ends after the effects before this one.
 struct retire {};
+
+/// What this role knows may be wrong: it dies here, at once, and is made anew from what is durable.
+/// Nothing that still waits for the disk is performed.
+struct rebuild {
+  std::string why;
+};
 
 /// One structured fact for the flight recorder, log, metrics and `tutti trace`. Does not wait.
 struct note {
@@ -116,7 +123,7 @@ struct fault {
 };
 
 using effect = std::variant<append, decide, amend, forget, send, arm, disarm, exchange, hang_up,
-                            host, retire, note, fault>;
+                            host, retire, rebuild, note, fault>;
 
 /// Effects in the order in which they are to be performed.
 class effects {

@@ -1,0 +1,122 @@
+// Replaces every actor that dies by one that knows what is durable, and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+
+#include "actors/services.hpp"
+#include "actors/wiring.hpp"
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "persistence/store.hpp"
+#include "protocol/address.hpp"
+
+namespace tutti::actors {
+
+/// One role may die so often in this time; one more, and its state or its input kills it: the
+/// process ends, and whoever started it sees that.
+inline constexpr std::size_t restarts_max = 5;
+inline constexpr base::duration restart_window = std::chrono::seconds{60};
+
+/// An actor may die at any moment: by an exception, by an exit signal, or because its role asks to
+/// be made anew. What it had in memory is gone or wrong, and what it handed to the store may still
+/// be on its way there. So:
+///
+///     founder dies ─▶ its children are ended, and are waited for
+///                  ─▶ retired in the store under a new incarnation (a partition: epoch + 1,
+///                  synced) ─▶ `recover_request`, which passes through the store's queue behind all
+///                  of that ─▶ a new role, restored, replayed, `started`, at the same address
+///     child dies   ─▶ the life that hosted it hears `child_died`
+///
+/// In between nobody is at the address; what is sent there is dropped, and every sender resends.
+/// Each life of each actor has an incarnation of its own in the process. Thread-safe: parents host
+/// and actors end on their own threads; roles are made anew on the thread of one small actor.
+class supervisor {
+public:
+  /// Makes the role of a founder as at the start of the process.
+  using founder_maker = std::function<founder(const protocol::address&)>;
+
+  supervisor(services& around, caf::actor_system& system, founder_maker make,
+             base::incarnation_no last);
+
+  /// Registers the first life of a founder. It begins with `begin_all`. `corrupt` or `newer_format`
+  /// if its checkpoint cannot be read.
+  base::result<void> found(const protocol::address& where, persistence::recovered_role left);
+  void begin_all();
+
+  /// Brings up the role at `where` as a child of the life `parent`. A former life at this address
+  /// is ended without a word; the new one begins after it.
+  void bring_up(const protocol::address& where, base::incarnation_no parent);
+
+  /// Called by an actor as its last act. `why` is empty if it was to end.
+  void ended(base::incarnation_no who, const std::optional<std::string>& why);
+
+  /// From here on whoever ends is not replaced.
+  void rest();
+  /// Ends all and brings up nobody any more.
+  void end_all();
+
+  /// Actors of founders and children that have not ended.
+  std::size_t alive() const;
+
+private:
+  struct life {
+    protocol::address where;
+    base::incarnation_no parent; ///< 0 = a founder
+    caf::actor who;
+  };
+  /// Lives that follow each other at one address: only the last may act, once it is the only one.
+  struct place {
+    base::incarnation_no last;
+    std::size_t alive = 0;
+    bool has_begun = false;
+  };
+  /// A founder that is dead, and the children that it leaves.
+  struct bereaved {
+    protocol::address where;
+    std::set<base::incarnation_no> children;
+  };
+
+  base::result<void> begin_life(const protocol::address& where, base::incarnation_no incarnation,
+                                persistence::recovered_role left);
+  void spawn(founder who, base::incarnation_no incarnation, base::incarnation_no parent,
+             persistence::journal_index applied, std::vector<protocol::event> first);
+  void begin(place& where);
+  bool leave_place(const life& x, base::incarnation_no who);
+  bool may_restart(const protocol::address& where);
+  std::optional<protocol::address> children_are_gone(const life& x, base::incarnation_no who);
+  std::optional<protocol::address> bury(const life& x, base::incarnation_no who);
+  void read_again(const protocol::address& where);
+  void read(const protocol::address& where,
+            std::function<void(base::result<persistence::recovered_role>)> then);
+  void build_again(const protocol::address& where, base::incarnation_no incarnation,
+                   base::result<persistence::recovered_role> left);
+
+  services& around_;
+  caf::actor_system& system_;
+  const founder_maker make_;
+  caf::actor builder_;
+
+  mutable std::mutex mutex_; // guards everything below
+  base::incarnation_no last_;
+  std::map<base::incarnation_no, life> lives_;
+  std::map<protocol::address, place> places_;
+  std::map<base::incarnation_no, bereaved> dead_; ///< by the founder's life that ended
+  std::map<protocol::address, std::deque<base::time_point>> deaths_;
+  bool has_opened_ = false; ///< who comes now begins at once
+  bool is_resting_ = false;
+  bool is_over_ = false;
+};
+
+} // namespace tutti::actors

@@ -1,0 +1,75 @@
+// Who is found at which address.
+#include "actors/router.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/actors/inbox.hpp"
+#include "tests/actors/waiting.hpp"
+
+namespace tutti::actors::testing {
+namespace {
+
+using protocol::role_kind;
+using protocol::to;
+
+struct Router : ::testing::Test {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  router routes;
+  const protocol::address node = protocol::to_node({"n"});
+  const protocol::address shard = protocol::to_shard({3});
+
+  caf::actor actor(const inbox_ptr& into) { return system.spawn(stand_in, into, on_letter{}); }
+  void send(const protocol::address& where) {
+    routes.send(to(role_kind::admin), where, protocol::view_wanted{});
+  }
+  ~Router() override {
+    for (const auto& who : routes.all())
+      caf::anon_send_exit(who, caf::exit_reason::kill);
+    routes.clear();
+    for (const auto& who : others)
+      caf::anon_send_exit(who, caf::exit_reason::kill);
+  }
+  std::vector<caf::actor> others;
+};
+
+TEST_F(Router, drops_what_is_sent_where_nobody_is) {
+  send(node);
+  EXPECT_EQ(routes.find(node), nullptr);
+}
+
+TEST_F(Router, a_parent_speaks_for_a_child_that_is_not_there) {
+  auto of_shard = std::make_shared<inbox>();
+  auto of_node = std::make_shared<inbox>();
+  routes.put(shard, actor(of_shard));
+  routes.put_parent(node, shard);
+  send(node);
+  EXPECT_TRUE(eventually([&] { return of_shard->count<protocol::view_wanted>() == 1; }));
+  routes.put(node, actor(of_node));
+  send(node);
+  EXPECT_TRUE(eventually([&] { return of_node->count<protocol::view_wanted>() == 1; }));
+  EXPECT_EQ(of_shard->size(), 1u);
+  EXPECT_EQ(routes.find(shard) == routes.find(node), false) << "the parent is not the child";
+}
+
+TEST_F(Router, a_parent_that_is_not_there_either_hears_nothing) {
+  routes.put_parent(node, shard);
+  send(node);
+  EXPECT_EQ(routes.size(), 0u);
+}
+
+TEST_F(Router, who_leaves_does_not_take_out_its_successor) {
+  auto first = std::make_shared<inbox>();
+  auto second = std::make_shared<inbox>();
+  const auto old = actor(first);
+  others.push_back(old);
+  routes.put(node, old);
+  routes.put(node, actor(second));
+  routes.drop(node, old.address());
+  send(node);
+  EXPECT_TRUE(eventually([&] { return second->size() == 1; }));
+  EXPECT_EQ(first->size(), 0u);
+}
+
+} // namespace
+} // namespace tutti::actors::testing
