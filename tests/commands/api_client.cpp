@@ -7,7 +7,6 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 #include <fmt/core.h>
 
 namespace tutti::commands {
@@ -19,10 +18,6 @@ boost::json::object api_answer::object() const {
   boost::system::error_code ec;
   auto parsed = boost::json::parse(body, ec);
   return ec || !parsed.is_object() ? boost::json::object{} : parsed.as_object();
-}
-
-api_answer api_client::post(const std::string& path, const boost::json::object& what) const {
-  return ask("POST", path, boost::json::serialize(what));
 }
 
 api_answer api_client::ask(const std::string& method, const std::string& path,

@@ -21,7 +21,9 @@ public:
 
   std::uint16_t port() const { return port_; }
   api_answer get(const std::string& path) const { return ask("GET", path, {}); }
-  api_answer post(const std::string& path, const boost::json::object& what) const;
+  api_answer post(const std::string& path, const std::string& json) const {
+    return ask("POST", path, json);
+  }
   api_answer remove(const std::string& path) const { return ask("DELETE", path, {}); }
 
 private:

@@ -16,11 +16,12 @@ std::string masked(std::string text) {
   static const std::pair<std::regex, const char*> masks[] = {
       {std::regex{"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"}, "UID"},
       {std::regex{"\\+ +[0-9]+\\.[0-9]+ms"}, "+TIME"},
+      {std::regex{"(in|after) [0-9]+[smhd]\\b"}, "$1 TIME"},
       {std::regex{"( +)[0-9]+[smhd]( ago)?\n"}, "   AGE\n"},
       {std::regex{" +[0-9]+ms "}, " TIME "},
-      {std::regex{"(in|after) [0-9]+[smhd]\\b"}, "$1 TIME"},
       {std::regex{"(created|[a-z_]+_ms|[a-z_]+_ms_ago)(\"?): [0-9]+"}, "$1$2: TIME"},
       {std::regex{"127\\.0\\.0\\.1:[0-9]+"}, "HOST:PORT"},
+      {std::regex{"port [0-9]+ on"}, "port PORT on"},
       {std::regex{"/[A-Za-z0-9_./-]*/tutti-test-[A-Za-z0-9]{6}"}, "TEMP"},
   };
   for (const auto& [pattern, word] : masks)

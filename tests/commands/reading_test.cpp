@@ -1,0 +1,170 @@
+// The verbs that ask a running scheduler, over a small cluster: what each of them prints.
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "golden.hpp"
+#include "manifests.hpp"
+#include "tutti.hpp"
+
+namespace tutti::commands {
+namespace {
+
+/// Placements that leave no choice: `ring` fits into rack r1 only, `pair` names rack r2.
+std::string world() {
+  const std::string rack = "example.com/rack";
+  return manifest(node_text{"n1", "r1", 8}) + manifest(node_text{"n2", "r1", 8})
+         + manifest(node_text{"n3", "r2", 4}) + manifest(priority_text{"high", 100})
+         + manifest(gang_text{.name = "ring", .cpu = 6, .priority = "high", .topology = rack})
+         + manifest(gang_text{.name = "pair",
+                              .members = 3,
+                              .priority = "high",
+                              .more = ", nodeSelector: {" + rack + ": r2}"});
+}
+
+/// Comes when the others have their places, so that its numbers are always the same.
+void create_too_wide(const api_client& api) {
+  const std::string spaces = "/namespaces/default/";
+  EXPECT_EQ(api.post("/apis/scheduling.k8s.io/v1beta1" + spaces + "podgroups", R"({
+    "apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "too-wide"},
+    "spec": {"schedulingPolicy": {"gang": {"minCount": 3}},
+             "schedulingConstraints": {"topology": [{"key": "example.com/rack"}]}}})")
+                .status,
+            201);
+  for (const char* index : {"0", "1", "2"})
+    EXPECT_EQ(api.post("/api/v1" + spaces + "pods", std::string{R"({
+      "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "too-wide-)"}
+                                                        + index + R"("},
+      "spec": {"schedulingGroup": {"podGroupName": "too-wide"},
+               "containers": [{"name": "main", "image": "work",
+                               "resources": {"requests": {"cpu": "6"}}}]}})")
+                  .status,
+              201);
+}
+
+/// One daemon for all tests here: they only read.
+class Reading : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    temp_dir home;
+    const auto file = home.file("world.yaml", world());
+    one_ = std::make_unique<daemon>(daemon::options{.what = {"-f", file}, .listens = true});
+    one_->settle();
+    create_too_wide(one_->api());
+    EXPECT_TRUE(eventually([] {
+      return one_->ask({"get", "gangs"}).out.find("NeverFits") != std::string::npos;
+    }));
+    one_->settle();
+  }
+  static void TearDownTestSuite() {
+    one_->stop();
+    one_.reset();
+  }
+
+  static void expect(const arguments& verb, const std::string& golden, int code = 0) {
+    const auto said = one_->ask(verb);
+    EXPECT_EQ(said.code(), code) << said.err;
+    expect_golden(golden, said.out + said.err);
+  }
+
+  static std::unique_ptr<daemon> one_;
+};
+
+std::unique_ptr<daemon> Reading::one_;
+
+TEST_F(Reading, get_gangs_lists_name_phase_reason_and_age) {
+  expect({"get", "gangs"}, "get-gangs.txt");
+}
+
+TEST_F(Reading, get_gangs_of_all_namespaces_begins_with_the_namespace) {
+  expect({"get", "gangs", "-A"}, "get-gangs-all.txt");
+}
+
+TEST_F(Reading, get_gangs_of_a_namespace_without_any_says_so) {
+  expect({"get", "gangs", "-n", "elsewhere"}, "get-gangs-elsewhere.txt");
+}
+
+TEST_F(Reading, get_gangs_wide_adds_attempts_and_detail) {
+  expect({"get", "gangs", "-o", "wide"}, "get-gangs-wide.txt");
+}
+
+TEST_F(Reading, get_gangs_for_machines) {
+  expect({"get", "gangs", "-o", "json"}, "get-gangs.json");
+  expect({"get", "gangs", "-o", "yaml"}, "get-gangs.yaml");
+  expect({"get", "gangs", "-o", "name"}, "get-gangs-name.txt");
+}
+
+TEST_F(Reading, get_nodes_shows_domains_pods_and_room) {
+  expect({"get", "nodes"}, "get-nodes.txt");
+  expect({"get", "nodes", "-o", "name"}, "get-nodes-name.txt");
+  expect({"get", "nodes", "-o", "json"}, "get-nodes.json");
+}
+
+TEST_F(Reading, get_shards_shows_epochs_and_reservations) {
+  expect({"get", "shards"}, "get-shards.txt");
+  expect({"get", "shards", "-o", "name"}, "get-shards-name.txt");
+}
+
+TEST_F(Reading, get_of_something_else_is_wrong_usage) {
+  expect({"get", "jobs"}, "get-jobs.txt", 2);
+}
+
+TEST_F(Reading, describe_shows_pods_and_past_attempts) {
+  expect({"describe", "gang", "ring"}, "describe-ring.txt");
+  expect({"describe", "gang", "too-wide"}, "describe-too-wide.txt");
+}
+
+TEST_F(Reading, describe_of_an_unknown_gang_is_an_error) {
+  expect({"describe", "gang", "nobody"}, "describe-nobody.txt", 1);
+}
+
+TEST_F(Reading, explain_says_why_with_numbers) {
+  expect({"explain", "gang", "too-wide"}, "explain-too-wide.txt");
+  expect({"explain", "gang", "ring"}, "explain-ring.txt");
+  expect({"explain", "gang", "default/ring"}, "explain-ring.txt");
+}
+
+TEST_F(Reading, trace_tells_the_way_to_the_decision_and_beyond) {
+  expect({"trace", "gang", "ring"}, "trace-ring.txt");
+  expect({"trace", "gang", "too-wide"}, "trace-too-wide.txt");
+}
+
+TEST_F(Reading, status_is_one_screen) {
+  expect({"status"}, "status.txt");
+}
+
+TEST_F(Reading, top_racks_shows_use_and_a_bar_for_each) {
+  expect({"top", "racks"}, "top-racks.txt");
+}
+
+TEST_F(Reading, wait_returns_when_the_gang_is_bound) {
+  expect({"wait", "gang/ring", "--for", "bound", "--timeout", "5"}, "wait-bound.txt");
+}
+
+TEST_F(Reading, wait_returns_when_nothing_is_left_to_do) {
+  expect({"wait", "--for", "settled", "--timeout", "5"}, "wait-settled.txt");
+}
+
+TEST_F(Reading, wait_that_is_in_vain_ends_with_1_and_says_what_the_gang_is) {
+  expect({"wait", "gang/too-wide", "--timeout", "1"}, "wait-time-is-over.txt", 1);
+}
+
+TEST_F(Reading, wait_without_a_name_is_wrong_usage) {
+  expect({"wait"}, "wait-without-name.txt", 2);
+}
+
+TEST(ReadingNobody, says_that_no_scheduler_answers_and_what_to_do) {
+  for (const auto& verb : std::vector<arguments>{{"get", "gangs"},
+                                                 {"status"},
+                                                 {"top", "racks"},
+                                                 {"explain", "gang", "x"},
+                                                 {"wait", "--for", "settled"}}) {
+    const auto said = run(verb); // of a port that nobody listens on
+    EXPECT_EQ(said.code(), 1) << verb.front();
+    EXPECT_EQ(said.out, "");
+    expect_golden("nobody-answers.txt", said.err);
+  }
+}
+
+} // namespace
+} // namespace tutti::commands
