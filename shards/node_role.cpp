@@ -11,6 +11,11 @@ effects node_role::on(const event& e, base::time_point) {
   out_ = {};
   if (const auto* x = std::get_if<received>(&e)) {
     from_ = x->from;
+    // A node that moved is another shard's now; the former one may not have heard of it yet.
+    const bool is_for_all =
+        std::holds_alternative<node_begin>(x->what) || std::holds_alternative<may_bind>(x->what);
+    if (facts_ && from_ != shard_ && !is_for_all)
+      return std::move(out_);
     std::visit([this](const auto& m) { hear(m); }, x->what);
   }
   return std::move(out_);
@@ -92,7 +97,7 @@ void node_role::hear(const may_bind& x) {
 }
 
 void node_role::hear(const node_gone& x) {
-  if (x.uid == uid_)
+  if (facts_ && x.uid == uid_) // before it begins, the word is about a former life
     out_.add(retire{});
 }
 

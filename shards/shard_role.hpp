@@ -61,6 +61,7 @@ private:
   void hear(const protocol::abort_attempt& x);
   std::optional<refusal> refusal_of(const protocol::prepare& x) const;
   std::optional<refusal> refusal_of_nodes(const protocol::slice& asked) const;
+  void correct_view(const protocol::slice& asked);
   std::optional<refusal> refusal_of_victims(const base::attempt_id& attempt,
                                             const protocol::slice& asked) const;
   void gather(const base::attempt_id& attempt, gathering what);

@@ -42,6 +42,7 @@ void shard_role::hear(const prepare& x) {
   if (gatherings_.contains(x.attempt))
     return; // the vote is on its way
   if (auto no = refusal_of(x)) {
+    correct_view(*x.asked);
     vote_no(x.attempt, std::move(*no));
     return;
   }
@@ -83,6 +84,18 @@ std::optional<refusal> shard_role::refusal_of_nodes(const slice& asked) const {
       return refuse_unavailable(fmt::format("node {} cannot answer now", s.node.value));
   }
   return std::nullopt;
+}
+
+/// A plan that quotes what is not so was made on a wrong view. Without another word it would be
+/// made again and again.
+void shard_role::correct_view(const slice& asked) {
+  if (!nodes_.is_fresh())
+    return;
+  for (const auto& q : asked.quotes) {
+    const auto* e = nodes_.known(q.node);
+    if (e == nullptr || e->facts->facts_hash != q.facts_hash)
+      nodes_.tell_again(q.node);
+  }
 }
 
 std::optional<refusal> shard_role::refusal_of_victims(const attempt_id& attempt,
@@ -133,8 +146,10 @@ void shard_role::hear(const held& x) {
   auto& g = pos->second;
   if (x.yes)
     g.holding.insert(x.node);
-  else
+  else {
     g.refusals.push_back(x);
+    nodes_.tell_again(x.node);
+  }
   if (g.is_complete())
     conclude(x.attempt);
 }

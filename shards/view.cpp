@@ -98,6 +98,13 @@ bool node_table::has_been_whole() {
   return has_been_whole_;
 }
 
+void node_table::tell_again(const node_uid& node) {
+  if (known(node) != nullptr)
+    mark(node, true);
+  else
+    changed_[node] = true; // that it is gone
+}
+
 void node_table::trust(const protocol::view_trust& x) {
   is_fresh_ = x.fresh;
   if (x.fresh || !x.is_anew)

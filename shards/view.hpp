@@ -48,6 +48,9 @@ public:
   /// The node actor's word; none when it died.
   void say_free(const base::node_uid& node, base::footprint free);
   void say_down(const base::node_uid& node);
+  /// A plan believed in more room than the node has: what the topology was told of it may be wrong,
+  /// so the next delta says it once more, facts and all.
+  void tell_again(const base::node_uid& node);
 
   bool is_fresh() const { return is_fresh_; }
   /// True from the first moment on at which the mirror has told all and every node actor has

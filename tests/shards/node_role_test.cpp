@@ -101,6 +101,17 @@ TEST_F(NodeRole, ends_when_its_node_is_gone) {
   EXPECT_TRUE(std::holds_alternative<retire>(last.list().front()));
 }
 
+TEST_F(NodeRole, a_node_that_moved_obeys_the_shard_that_has_begun_it_and_no_other) {
+  hears(node_gone{node("n")}, to_shard({1}));
+  EXPECT_TRUE(last.empty()) << "about the life before this one";
+  begin(4);
+  hears(hold{attempt("g"), {seat("a", "n", taking(1))}, {}, 0}, to_shard({1}));
+  EXPECT_EQ(answer<held>(), nullptr);
+  hears(node_gone{node("n")}, to_shard({1}));
+  EXPECT_TRUE(last.empty());
+  EXPECT_EQ(role.ledger().free().amounts, cpus(4));
+}
+
 TEST_F(NodeRole, equal_stories_in_another_order_end_in_equal_states) {
   begin(4);
   hears(pod_arrived{node("n"), pod("p"), taking(1)});

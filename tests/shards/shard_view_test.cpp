@@ -85,6 +85,23 @@ TEST_F(ShardView, a_promise_is_one_delta_with_all_its_nodes_and_the_settled_atte
   EXPECT_EQ(delta()->settled, std::vector{g});
 }
 
+TEST_F(ShardView, who_plans_on_a_wrong_view_is_told_again_what_is_so) {
+  prepare(g, slice({{"a", "n1", 5}}));
+  const auto room = delta();
+  ASSERT_TRUE(room && room->nodes.size() == 1);
+  EXPECT_EQ(room->nodes[0].free, cpus(4)) << "although nothing has changed";
+  EXPECT_TRUE(room->nodes[0].facts);
+
+  auto moved = slice({{"a", "n1"}});
+  moved->quotes.push_back({words::node("n1"), 4711});
+  moved->quotes.push_back({words::node("never-there"), 4711});
+  prepare(attempt("h"), moved);
+  const auto facts = delta();
+  ASSERT_TRUE(facts && facts->nodes.size() == 2);
+  EXPECT_TRUE(facts->nodes[0].facts);
+  EXPECT_TRUE(facts->nodes[1].is_gone);
+}
+
 TEST_F(ShardView, deltas_do_not_wait_for_the_disk) {
   const auto n1 = facts("n1", 4);
   shard_role role{{.shard = {0}, .shards = 1}};
