@@ -221,6 +221,7 @@ struct pressure {
 };
 
 /// partition → shard: I own the partition now, under `epoch`; obey nothing older (S8).
+/// Partition → queue: the same; attempts of older epochs are over unless I resume them: ask again.
 /// Partition → live gang: my epoch was raised; `epoch` is the fence of whatever you write from here
 /// on (2.7).
 struct new_epoch {

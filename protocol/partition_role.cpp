@@ -51,6 +51,7 @@ void partition_role::on(const started& x) {
   incarnation_ = x.incarnation;
   out_.add(append{life_record{x.epoch, x.incarnation}, append::durability::synced});
   tell_shards_epoch();
+  out_.tell(to(role_kind::queue), new_epoch{how_.partition, epoch_, low_water()});
   for (const auto& d : x.open) {
     auto& mine = gangs_[d->by.gang];
     if (d->by.ordinal < mine.ordinal)
@@ -164,10 +165,13 @@ void partition_role::hear(const inquiry& x) {
   out_.tell(to_shard(x.shard), inquiry_answer{x.attempt, false});
 }
 
-/// The pod group actor died with an attempt in its hands. What it decided, if anything, stands in
-/// the log: the shell hands us a new life, which reads it before it answers anyone.
+/// The pod group actor died with an attempt in its hands. Whether it decided anything stands in the
+/// log only, behind all that it still had in the store's queue: a new life reads it there.
 void partition_role::on(const child_died& x) {
-  out_.add(note{"partition.child_died", {{"who", to_text(x.where)}}, true});
+  const auto pos = gangs_.find(base::gang_uid{x.where.key});
+  if (pos == gangs_.end() || !is_under_way(pos->first, pos->second))
+    return; // it had said its last word
+  out_.add(rebuild{to_text(x.where) + " died with an attempt in its hands"});
 }
 
 std::uint64_t partition_role::state_hash() const {

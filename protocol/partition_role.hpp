@@ -20,9 +20,15 @@ namespace tutti::protocol {
 ///                                                      decision
 ///     try_gang ─▶ begin_attempt ─▶ … ─▶ attempt_over ─▶ (to the queue)
 ///     inquiry  ─▶ aborted | done | silence while it is live
+///     child_died of a gang under way ─▶ rebuild: all its gangs' actors end, and a new life begins
 ///     gang_deleted ─▶ forgotten, once nothing of the gang is under way
 ///     fence_found above the epoch ─▶ life_record under a higher one, synced ─▶ new_epoch to all
 ///                                    shards and to live gangs
+///
+/// A new life, after a crash of the process or of an actor, knows what is decided and nothing of
+/// what was not: those attempts are dead, and nobody is told so one by one. Its `new_epoch` says it
+/// to all: shards ask about what they hold in doubt, and the queue asks again at once for every
+/// gang that it believes to be under way here. Whoever is not resumed is tried anew.
 ///
 /// Presumed abort: an attempt of this epoch that is not live, and one of an older epoch that is not
 /// the last decided one, is aborted. The second is allowed because the store's lock proves the

@@ -37,13 +37,17 @@ void queue_role::try_now(gang_entry& g) {
   attempt.from = now_;
   attempt.bound_before = count(g).bound;
   attempt.conflicts = life.conflicts;
-  attempt.who = std::make_shared<const protocol::gang>(assemble(g));
-  for (auto* pod : g.members)
-    pod->is_owed = pod->is_pending();
+  offer(g, attempt);
   ++g.attempts;
   explain(life, reason_code::reserving);
   ask(attempt);
   pools_.move(g, pool::attempting, attempt.next_ask);
+}
+
+void queue_role::offer(gang_entry& g, attempt_now& attempt) {
+  attempt.who = std::make_shared<const protocol::gang>(assemble(g));
+  for (auto* pod : g.members)
+    pod->is_owed = pod->is_pending();
 }
 
 /// Asks the partition, each time for the gang as it was at first: what an attempt was offered must
@@ -122,6 +126,30 @@ void queue_role::hear(const protocol::attempt_over& x) {
     settle_members(*heir, gone.attempt, x);
     reconsider(*heir, true);
   }
+}
+
+/// The partition has begun a new life. What was decided it resumes and reports; everything else
+/// that was under way there is over, and nobody is left to say so: whoever is meant is asked for
+/// again at once. Upholds S13: the gang stays where it is meanwhile.
+void queue_role::hear(const protocol::new_epoch& x) {
+  std::vector<gang_entry*> mine;
+  for (auto* g : pools_.in(pool::attempting)) {
+    const auto& attempt = *g->life->attempt;
+    const bool is_older = !attempt.is_heard || attempt.id.epoch < x.epoch;
+    if (is_older && protocol::partition_of(g->uid()) == x.partition)
+      mine.push_back(g);
+  }
+  for (auto* g : mine) {
+    auto& attempt = *g->life->attempt;
+    if (!attempt.who)
+      offer(*g, attempt); // was resumed before, and may be done by now
+    attempt.asked = 0;
+    attempt.next_ask = now_;
+    pools_.delay(*g, attempt.next_ask);
+  }
+  std::erase_if(strays_, [&](const auto& s) {
+    return protocol::partition_of(s.first) == x.partition && s.second.attempt.id.epoch < x.epoch;
+  });
 }
 
 /// A resumed decision came before the facts of its gang, or the gang came back.

@@ -57,6 +57,7 @@ private:
   void hear(const protocol::view_grew& x);
   void hear(const protocol::gang_progress& x);
   void hear(const protocol::attempt_over& x);
+  void hear(const protocol::new_epoch& x);
   void hear(const protocol::gangs_kept& x);
   void hear_last_look(const protocol::last_look& x, const protocol::address& from);
   void hear_inspect(const protocol::inspect& x, const protocol::address& from);
@@ -78,6 +79,7 @@ private:
   // How attempts are asked for and followed (attempts.cpp).
   void fill_window();
   void try_now(gang_entry& g);
+  void offer(gang_entry& g, attempt_now& attempt);
   void ask(attempt_now& attempt);
   void adopt_stray(gang_entry& g);
   void fire_due();

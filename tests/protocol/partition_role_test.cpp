@@ -62,7 +62,28 @@ TEST_F(partition, makes_its_epoch_durable_before_it_says_a_word) {
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->how, append::durability::synced);
   EXPECT_EQ(std::get<life_record>(first->what).epoch, base::epoch_no{5});
-  EXPECT_EQ(sent<new_epoch>().size(), 2u);
+  EXPECT_EQ(sent<new_epoch>().size(), 3u) << "both shards, and the queue: it asks again";
+  EXPECT_EQ(sent<new_epoch>().back().first, to(role_kind::queue));
+}
+
+TEST_F(partition, F6_a_gang_actor_that_dies_with_an_attempt_takes_its_partition_with_it) {
+  starts();
+  auto a = tries("a");
+  out = role.on(child_died{to_gang({"b"})}, {});
+  EXPECT_TRUE(out.empty()) << "nothing of it is under way";
+  out = role.on(child_died{to_gang({"a"})}, {});
+  ASSERT_EQ(out.list().size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<rebuild>(out.list().front()));
+  ends(a, attempt_outcome::refused);
+  out = role.on(child_died{to_gang({"a"})}, {});
+  EXPECT_TRUE(out.empty()) << "it had said its last word";
+}
+
+TEST_F(partition, F6_a_gang_actor_that_dies_while_it_resumes_takes_its_partition_with_it) {
+  starts({record("g", 4, false)});
+  out = role.on(child_died{to_gang({"g"})}, {});
+  ASSERT_EQ(out.list().size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<rebuild>(out.list().front()));
 }
 
 TEST_F(partition, begins_one_attempt_of_a_gang_at_a_time) {

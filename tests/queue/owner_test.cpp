@@ -1,0 +1,79 @@
+// A partition begins a new life: what the queue makes of the attempts that it had under way there.
+#include "queue_world.hpp"
+
+#include "protocol/sharding.hpp"
+
+namespace tutti::queue {
+namespace {
+
+/// A lone pod "a" that is being tried, and the first word of its attempt.
+struct Owner : QueueWorld {
+  base::attempt_id first;
+
+  void SetUp() override {
+    QueueWorld::SetUp();
+    synced();
+    pod("a", {});
+    EXPECT_EQ(tried(), names{"a"});
+    first = new_attempt("a");
+    progress(first);
+  }
+  void progress(const base::attempt_id& id) {
+    tell(protocol::gang_progress{.attempt = id,
+                                 .name = {"ns", "a"},
+                                 .at = protocol::phase::preparing},
+         protocol::role_kind::gang);
+  }
+  void begins(std::uint32_t partition, std::uint64_t epoch) {
+    tell(protocol::new_epoch{{partition}, {epoch}, 1}, protocol::role_kind::partition);
+  }
+  std::uint32_t mine() const { return protocol::partition_of({"uid-a"}).value; }
+};
+
+TEST_F(Owner, F6_a_new_life_of_the_partition_is_asked_at_once_and_the_gang_stays_where_it_is) {
+  begins(mine(), 2);
+  EXPECT_EQ(tried(), names{"a"});
+  EXPECT_EQ(row("a", "pool"), "attempting");
+  auto second = first;
+  second.epoch = {2};
+  progress(second);
+  over(second, attempt_outcome::bound, {}, 1);
+  EXPECT_NE(row("a", "pool"), "attempting");
+}
+
+TEST_F(Owner, a_life_of_another_partition_or_one_that_is_known_changes_nothing) {
+  begins(mine() + 1, 2);
+  EXPECT_EQ(tried(), names{});
+  begins(mine(), first.epoch.value);
+  EXPECT_EQ(tried(), names{});
+}
+
+TEST_F(Owner, F6_a_decision_that_is_resumed_goes_on_under_its_old_name) {
+  begins(mine(), 2);
+  tried();
+  progress(first);
+  over(first, attempt_outcome::bound, {}, 1);
+  EXPECT_NE(row("a", "pool"), "attempting");
+}
+
+TEST_F(Owner, F6_a_resumed_attempt_whose_end_died_with_its_partition_is_tried_anew) {
+  begin(); // nothing is remembered of "a"; its decision is resumed
+  synced();
+  progress(first);
+  pod("a", {});
+  EXPECT_EQ(tried(), names{}) << "it is under way";
+  begins(mine(), 2);
+  EXPECT_EQ(tried(), names{"a"});
+}
+
+TEST_F(Owner, F6_a_resumed_attempt_of_a_gang_that_is_gone_does_not_fill_the_window_for_ever) {
+  begin();
+  synced();
+  progress(first);
+  EXPECT_FALSE(quiet());
+  begins(mine(), 2);
+  EXPECT_TRUE(quiet());
+}
+
+} // namespace
+} // namespace tutti::queue
