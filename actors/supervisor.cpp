@@ -7,16 +7,9 @@
 #include <caf/all.hpp>
 #include <fmt/core.h>
 
+#include "actors/job.hpp"
 #include "actors/role_actor.hpp"
 #include "base/ensure.hpp"
-
-namespace tutti::actors {
-
-using job = std::shared_ptr<std::function<void()>>;
-
-} // namespace tutti::actors
-
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tutti::actors::job)
 
 namespace tutti::actors {
 
