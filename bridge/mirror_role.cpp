@@ -373,8 +373,9 @@ void mirror_role::hear(const protocol::received& e, effects& out) {
     return;
   if (e.from.kind == role_kind::shard) {
     tell_shard_again({e.from.index}, out);
-  } else if (e.from.kind == role_kind::queue) {
-    // What the queue must know of pods is not kept here: ask the server for it.
+  } else if (e.from.kind == role_kind::queue && was_synced_) {
+    // What the queue must know of pods is not kept here: ask the server for it. Before the first
+    // list is in, the queue hears everything anyway.
     pods_seen_.tell_again(now_, out);
     groups_.tell_again(now_, out);
   }

@@ -26,6 +26,8 @@ protocol::effects queue_role::on(const protocol::event& e, base::time_point now)
   if (const auto* begun = std::get_if<protocol::started>(&e)) {
     is_started_ = true;
     seed_ = begun->seed;
+    // A queue that is made anew while the mirror lives on would wait for facts told long ago.
+    out_.tell(protocol::to(protocol::role_kind::mirror), protocol::view_wanted{});
   } else if (const auto* heard = std::get_if<protocol::received>(&e)) {
     hear_message(*heard);
   } else if (std::holds_alternative<protocol::timer_fired>(e)) {

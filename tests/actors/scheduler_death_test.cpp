@@ -119,6 +119,13 @@ TEST_P(SchedulerDeath, F6_any_other_founder_comes_back_and_gangs_go_on) {
   everything_ends_bound();
 }
 
+TEST_P(SchedulerDeath, F6_a_queue_that_dies_alone_asks_for_the_facts_again) {
+  on.kill(to(role_kind::queue));
+  ASSERT_TRUE(eventually([this] { return on.noted("actor.made_anew") == 1; }));
+  on.gang("g", 3, 4);
+  everything_ends_bound();
+}
+
 TEST_P(SchedulerDeath, F6_the_binder_dies_with_bindings_in_its_hands) {
   decide_and_stand_still();
   on.kill(to(role_kind::binder));
