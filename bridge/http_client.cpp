@@ -53,9 +53,9 @@ using exchange_ptr = std::shared_ptr<exchange>;
 struct connection {
   byte_stream_ptr stream;
   bool was_used = false;
-  std::string rest;         // read and not parsed yet
-  bool needs_more = true;   // what is in `rest` is no use without more
-  std::vector<char> buffer; // for one read
+  std::string rest;       // read and not parsed yet
+  bool needs_more = true; // what is in `rest` is no use without more
+  std::vector<char> buffer = std::vector<char>(limits::read_bytes_first); // for one read
 };
 
 } // namespace
@@ -266,7 +266,6 @@ private:
   asio::awaitable<bool> receive(connection& c, response_parser& parser, Enough is_enough) {
     while (!is_enough()) {
       if (c.needs_more) {
-        c.buffer.resize(limits::read_bytes);
         const auto n = co_await c.stream->read_some(asio::buffer(c.buffer));
         if (!n) {
           why_ = n.error().message();
@@ -275,6 +274,8 @@ private:
         if (*n == 0)
           co_return ends_with_connection(parser);
         c.rest.append(c.buffer.data(), *n);
+        if (*n == c.buffer.size() && *n < limits::read_bytes_most)
+          c.buffer.resize(*n * 2);
       }
       boost::beast::error_code ec;
       const auto used = parser.put(asio::buffer(c.rest), ec);

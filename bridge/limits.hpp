@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/limits.hpp"
+
 namespace tutti::bridge::limits {
 
 using namespace std::chrono_literals;
@@ -45,15 +47,19 @@ inline constexpr std::size_t note_bytes = 1024;
 /// metav1.Condition allows this much message.
 inline constexpr std::size_t message_bytes = 32'768;
 
-/// Keep-alive connections for single exchanges; each watch has one of its own besides.
-inline constexpr std::size_t connections = 16;
+/// Keep-alive connections for single exchanges; each watch has one of its own besides. One for all
+/// that binder and status writer have in flight: an answer waits for the server's disk, and those
+/// that are asked together share one sync.
+inline constexpr std::size_t connections = base::limits::bindings_in_flight + status_in_flight;
 /// An exchange without an answer for this long has an unknown outcome: above the server's own 60 s
 /// limit for requests there is nothing to wait for.
 inline constexpr auto exchange_timeout = 62s;
 /// A server that does not even accept a connection for this long is down.
 inline constexpr auto connect_timeout = 10s;
-/// What one read takes in: a page of objects is read in a few dozen pieces.
-inline constexpr std::size_t read_bytes = 64u << 10;
+/// What one read takes in at first, and at most: it grows where answers are long. Most connections
+/// never see more than the answer to a Binding; a page of objects is read in a few dozen pieces.
+inline constexpr std::size_t read_bytes_first = 4u << 10;
+inline constexpr std::size_t read_bytes_most = 64u << 10;
 /// Longest line of a watch: etcd's 1.5 MiB object with room for JSON's growth.
 inline constexpr std::size_t line_bytes_max = 16u << 20;
 /// Largest whole answer: a page of 500 objects of half a megabyte.
