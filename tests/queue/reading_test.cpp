@@ -19,9 +19,10 @@ struct Reading : QueueWorld {
 
 TEST_F(Reading, a_refusal_is_written_to_group_members_and_event_once) {
   refuse("g", 1);
-  for (const auto& s : sent)
-    if (!std::holds_alternative<protocol::view_wanted>(s.what)) // from the start
-      EXPECT_EQ(to_text(s.to), "status");
+  for (const auto& s : sent) {
+    const bool is_of_the_start = std::holds_alternative<protocol::view_wanted>(s.what);
+    EXPECT_EQ(to_text(s.to), is_of_the_start ? "mirror" : "status");
+  }
   const auto said = take<protocol::set_condition>();
   ASSERT_EQ(said.size(), 3u);
   EXPECT_EQ(said[0].type, "PodGroupInitiallyScheduled");
