@@ -160,7 +160,7 @@ void add_plan(CLI::App& app, arguments& a) {
 
 int main(int argc, char** argv) {
   arguments a;
-  CLI::App app{"tutti schedules groups of pods on Kubernetes: together or not at all."};
+  CLI::App app{"tutti schedules groups of pods on Kubernetes: together or not at all.", "tutti"};
   app.set_version_flag("--version", std::string{"tutti "} + TUTTI_VERSION);
   app.require_subcommand(1);
   app.footer(std::string{"Start here:\n  tutti local -f examples/small --until settled\n"

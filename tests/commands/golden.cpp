@@ -16,6 +16,8 @@ std::string masked(std::string text) {
   static const std::pair<std::regex, const char*> masks[] = {
       {std::regex{"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"}, "UID"},
       {std::regex{"\\+ +[0-9]+\\.[0-9]+ms"}, "+TIME"},
+      // The queue asks again where the answer takes longer than it is used to.
+      {std::regex{"(\\+TIME  queue\\.tried [^\n]*\n)\\1+"}, "$1"},
       {std::regex{"(in|after) [0-9]+[smhd]\\b"}, "$1 TIME"},
       {std::regex{"( +)[0-9]+[smhd]( ago)?\n"}, "   AGE\n"},
       {std::regex{" +[0-9]+ms "}, " TIME "},
