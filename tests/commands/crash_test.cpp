@@ -149,20 +149,18 @@ protected:
     return after;
   }
 
+  /// A shard that was not told the end of an attempt asks after some seconds of silence.
   static void expect_no_reservation_left(const daemon& who) {
-    EXPECT_TRUE(eventually(
-        [&who] {
-          const auto out = who.ask({"get", "shards", "-o", "yaml"}).out;
-          auto all_none = [&out](const std::string& field) {
-            for (auto pos = out.find(field); pos != out.npos; pos = out.find(field, pos + 1))
-              if (out.compare(pos + field.size(), 2, "0\n") != 0)
-                return false;
-            return out.find(field) != out.npos;
-          };
-          return all_none(" prepared: ") && all_none(" committed: ");
-        },
-        std::chrono::milliseconds{5000}))
-        << who.ask({"get", "shards", "-o", "yaml"}).out;
+    EXPECT_TRUE(eventually([&who] {
+      const auto out = who.ask({"get", "shards", "-o", "yaml"}).out;
+      auto all_none = [&out](const std::string& field) {
+        for (auto pos = out.find(field); pos != out.npos; pos = out.find(field, pos + 1))
+          if (out.compare(pos + field.size(), 2, "0\n") != 0)
+            return false;
+        return out.find(field) != out.npos;
+      };
+      return all_none(" prepared: ") && all_none(" committed: ");
+    })) << who.ask({"get", "shards", "-o", "yaml"}).out;
   }
 
   temp_dir home_;
