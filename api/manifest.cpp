@@ -267,7 +267,9 @@ result<std::vector<std::string>> files_of(const std::string& path) {
   for (fs::directory_iterator entry{path, failure}, end; !failure && entry != end;
        entry.increment(failure)) {
     auto ending = entry->path().extension();
-    if (ending == ".yaml" || ending == ".yml" || ending == ".json")
+    std::error_code unreadable; // a link that leads nowhere is no manifest
+    const bool is_file = entry->is_regular_file(unreadable);
+    if (is_file && (ending == ".yaml" || ending == ".yml" || ending == ".json"))
       files.push_back(entry->path().string());
   }
   if (failure)

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
@@ -94,7 +96,7 @@ private:
   /// One at a time and in the queue's order, as a lone scheduler with time on its hands would.
   void ask_next() {
     asked_ = waiting_.front();
-    waiting_.erase(waiting_.begin());
+    waiting_.pop_front();
     attempt_ = {asked_->uid, 1, {1}, ++tries_};
     host_.send(protocol::to_gang(asked_->uid), to(role_kind::topology),
                protocol::plan_request{attempt_, asked_});
@@ -143,11 +145,13 @@ private:
     auto rows = json::parse(rows_, ec);
     if (ec || !rows.is_array())
       return;
+    std::set<protocol::object_name> tried;
+    for (const auto& v : verdicts_)
+      tried.insert(v.name);
     for (const auto& r : rows.as_array()) {
       const auto& row = r.as_object();
       const protocol::object_name name{cell(row, "namespace"), cell(row, "name")};
-      auto is_it = [&name](const verdict& v) { return v.name == name; };
-      if (cell(row, "phase") == "Bound" || std::any_of(verdicts_.begin(), verdicts_.end(), is_it))
+      if (cell(row, "phase") == "Bound" || tried.contains(name))
         continue;
       verdict v{name, static_cast<std::size_t>(number(row, "members")), nullptr, {}};
       v.why_not.detail = cell(row, "detail");
@@ -170,7 +174,7 @@ private:
   actors::scheduler_options options_;
   sim::api_server::control_plane& api_;
   role_host host_;
-  std::vector<protocol::gang_ptr> waiting_;
+  std::deque<protocol::gang_ptr> waiting_;
   protocol::gang_ptr asked_;
   base::attempt_id attempt_;
   std::uint64_t tries_ = 0;

@@ -269,6 +269,8 @@ TEST_F(Manifest, reads_a_directory_by_name_and_finds_repeats_over_all_files) {
   std::ofstream{directory / "a.json"}
       << R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}})";
   std::ofstream{directory / "notes.txt"} << "no manifest";
+  std::filesystem::create_directory(directory / "folder.yaml"); // used to end the process
+  std::filesystem::create_symlink("leads-nowhere", directory / "link.yaml");
   auto read = read_manifests(directory.string());
   ASSERT_TRUE(read) << read.error().message();
   ASSERT_EQ(read->size(), 2u);
