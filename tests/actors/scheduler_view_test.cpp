@@ -9,6 +9,9 @@ using protocol::to;
 
 const auto topology = to(role_kind::topology);
 
+/// A true view that was still on its way may put a lie right before anyone has believed it.
+constexpr int lies_at_most = 8;
+
 struct WrongView : ::testing::Test {
   stage on{{.shards = 1}};
   inbox_ptr heard;
@@ -49,12 +52,15 @@ struct WrongView : ::testing::Test {
 
 TEST_F(WrongView, a_node_refuses_what_it_has_no_room_for_and_the_gang_ends_elsewhere) {
   on.node("small", 2, "a");
-  on.node("big-1", 8, "b");
-  on.node("big-2", 8, "c");
+  on.node("big-1", 64, "b");
+  on.node("big-2", 64, "c");
   begin();
-  plant("small", 6); // the tightest fit of all, if it were true
-  on.gang("g", 2, 6);
-  ASSERT_TRUE(eventually([this] { return on.is_bound("g", 2); })) << on.word("g", "reason");
+  for (int i = 0; i < lies_at_most && on.noted("shard.refused") == 0; ++i) {
+    const auto name = "g" + std::to_string(i);
+    plant("small", 6); // the tightest fit of all, if it were true
+    on.gang(name, 2, 6);
+    ASSERT_TRUE(eventually([&] { return on.is_bound(name, 2); })) << on.word(name, "reason");
+  }
   for (const auto& [pod, node] : on.bound())
     EXPECT_NE(node, "small") << pod;
   EXPECT_GT(on.noted("shard.refused"), 0u) << "it was tried";
@@ -63,13 +69,17 @@ TEST_F(WrongView, a_node_refuses_what_it_has_no_room_for_and_the_gang_ends_elsew
 TEST_F(WrongView, a_gang_that_fits_only_into_a_lie_waits_with_numbers) {
   on.node("small", 2, "a");
   begin();
-  plant("small", 64);
-  on.gang("g", 2, 6);
-  ASSERT_TRUE(eventually([this] { return on.noted("shard.refused") > 0; }));
-  ASSERT_TRUE(eventually([this] { return on.word("g", "reason") == "NeverFits"; }))
-      << on.word("g", "reason") << ' ' << on.word("g", "phase");
-  EXPECT_NE(on.word("g", "explanation").find(R"("short_by":12000)"), std::string::npos)
-      << on.all_words("g");
+  std::string name;
+  for (int i = 0; i < lies_at_most && on.noted("shard.refused") == 0; ++i) {
+    name = "g" + std::to_string(i);
+    plant("small", 64);
+    on.gang(name, 2, 6);
+    ASSERT_TRUE(eventually([&] { return on.word(name, "reason") == "NeverFits"; }))
+        << on.word(name, "reason") << ' ' << on.word(name, "phase");
+  }
+  EXPECT_GT(on.noted("shard.refused"), 0u) << "it was tried";
+  EXPECT_NE(on.word(name, "explanation").find(R"("short_by":12000)"), std::string::npos)
+      << on.all_words(name);
   EXPECT_TRUE(on.bound().empty());
   EXPECT_EQ(on.noted("gang.decided"), 0u) << "S1a: never decided";
   EXPECT_LT(on.noted("shard.refused"), 20u) << "the view is put right, not tried against for ever";
