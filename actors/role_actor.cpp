@@ -1,22 +1,14 @@
 #include "actors/role_actor.hpp"
 
-#include <atomic>
 #include <utility>
 
 #include <caf/all.hpp>
 
 #include "base/ensure.hpp"
-#include "base/fault_point.hpp"
 
 namespace tutti::actors {
 
 namespace {
-
-/// Ids of HTTP exchanges are unique in the process, because all roles share one carrier.
-std::uint64_t next_exchange_id() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
 
 /// An effect that no one outside the process sees, or that the role wants at once.
 bool is_unordered(const protocol::effect& e) {
@@ -196,7 +188,7 @@ void role_actor::act(protocol::exchange& x) {
         this, make_mail(protocol::event{protocol::answer_unknown{x.id, "there is no API server"}}));
     return;
   }
-  const auto id = next_exchange_id();
+  const auto id = ++around_.last_exchange;
   exchanges_[x.id] = id;
   auto self = caf::actor_cast<caf::actor>(this);
   around_.http->start(id, std::move(x.request), [self, mine = x.id](protocol::event e) {
@@ -239,7 +231,7 @@ void role_actor::act(protocol::note& x) {
 }
 
 void role_actor::act(protocol::fault& x) {
-  base::pass_fault(x.id);
+  around_.pass_fault(x.id);
 }
 
 void role_actor::on(begin&) {

@@ -13,31 +13,14 @@
 #include <vector>
 
 #include "actors/admin.hpp"
+#include "actors/options.hpp"
 #include "actors/services.hpp"
-#include "base/limits.hpp"
 #include "base/result.hpp"
 #include "persistence/store.hpp"
 
 namespace tutti::actors {
 
-class founding;
-class supervisor;
-
-struct scheduler_options {
-  std::uint32_t shards = base::limits::default_shards;
-  /// Label keys, outermost first; the last one decides the shard, so that a rack never straddles
-  /// two.
-  std::vector<std::string> levels{"topology.kubernetes.io/zone", "example.com/block",
-                                  "example.com/rack"};
-  std::vector<std::string> scheduler_names{"tutti"};
-  std::string kubernetes = "1.37"; ///< decides dialect and condition type
-  bool fast_path = true;           ///< all shards share this process and its store
-  bool writes_pod_events = true;
-  bool lists_plainly = false; ///< no streaming lists, for servers that lack them
-  std::uint32_t planners = 1; ///< workers for long searches; 0 = bounded searches only
-  std::size_t threads = 2;
-  std::uint64_t seed = 1;
-};
+class replica;
 
 /// Recovers every role from the store, starts all actors, and keeps them until `stop`. The store,
 /// the carrier and the clock are the caller's and must outlive it.
@@ -56,30 +39,27 @@ public:
   void stop();
 
   admin_desk& desk() { return *desk_; }
-  recorder& notes() { return notes_; }
+  recorder& notes();
   /// Where every role is found: for drills that end an actor, or speak to one.
-  router& routes() { return routes_; }
+  router& routes();
   const scheduler_options& options() const { return how_; }
-  persistence::store::counters store_counters() const { return around_.store.counted(); }
+  persistence::store::counters store_counters() const;
 
 private:
   struct engine; // the actor system: CAF's headers stay in one file
 
-  scheduler(scheduler_options how, persistence::store& store, http_carrier* http,
-            const base::clock& clock, std::function<void(const base::error&)> on_fatal);
-  base::result<void> recover();
+  scheduler(scheduler_options how, persistence::store& store,
+            std::function<void(const base::error&)> on_fatal);
+  base::result<void> recover(http_carrier* http, const base::clock& clock);
   void write_last_checkpoints();
   void tick();
 
   scheduler_options how_;
-  router routes_;
-  recorder notes_;
-  services around_;
+  persistence::store& store_;
+  std::function<void(const base::error&)> on_fatal_;
   std::unique_ptr<engine> engine_;
+  std::unique_ptr<replica> replica_;
   std::unique_ptr<admin_desk> desk_;
-  std::unique_ptr<founding> founding_;
-  std::unique_ptr<supervisor> supervisor_;
-  std::vector<protocol::address> checkpointed_;
   std::atomic<bool> has_failed_{false};
   std::atomic<bool> is_stopped_{false};
 

@@ -1,14 +1,17 @@
 // What the shell of a role may use of the process around it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "actors/recorder.hpp"
 #include "actors/router.hpp"
+#include "base/fault_point.hpp"
 #include "base/time.hpp"
 #include "persistence/store.hpp"
 #include "protocol/events.hpp"
@@ -44,7 +47,11 @@ struct services {
   std::function<void(base::incarnation_no who, const std::optional<std::string>& why)> ended;
   /// The store or a role is broken beyond repair: the process must end (and recover from disk).
   std::function<void(const base::error&)> fatal;
+  /// Passes the fault point of a crash table row.
+  std::function<void(std::string_view)> pass_fault = base::pass_fault;
   std::uint64_t seed = 0;
+  /// Ids of HTTP exchanges are unique in the process, because all roles share one carrier.
+  std::atomic<std::uint64_t> last_exchange{0};
 };
 
 } // namespace tutti::actors

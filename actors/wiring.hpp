@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "actors/scheduler.hpp"
+#include "actors/options.hpp"
 #include "protocol/address.hpp"
 #include "protocol/role.hpp"
 

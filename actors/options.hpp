@@ -1,0 +1,34 @@
+// What an operator may choose about one scheduler process.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/limits.hpp"
+
+namespace tutti::actors {
+
+struct scheduler_options {
+  std::uint32_t shards = base::limits::default_shards;
+  /// Label keys, outermost first; the last one decides the shard, so that a rack never straddles
+  /// two.
+  std::vector<std::string> levels{"topology.kubernetes.io/zone", "example.com/block",
+                                  "example.com/rack"};
+  std::vector<std::string> scheduler_names{"tutti"};
+  std::string kubernetes = "1.37"; ///< decides dialect and condition type
+  bool fast_path = true;           ///< all shards share this process and its store
+  bool writes_pod_events = true;
+  bool lists_plainly = false; ///< no streaming lists, for servers that lack them
+  std::uint32_t planners = 1; ///< workers for long searches; 0 = bounded searches only
+  std::size_t threads = 2;
+  std::uint64_t seed = 1;
+};
+
+/// How often a replica is asked for checkpoints: back-off and explanations may be this old after a
+/// kill -9.
+inline constexpr std::chrono::seconds tick_interval{1};
+
+} // namespace tutti::actors

@@ -1,0 +1,116 @@
+#include "actors/replica.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include <caf/all.hpp>
+
+#include "actors/supervisor.hpp"
+#include "actors/wiring.hpp"
+#include "protocol/sharding.hpp"
+
+namespace tutti::actors {
+
+namespace {
+
+/// Notes of about an hour of a busy scheduler; 20 MB at most.
+constexpr std::size_t notes_kept = 50'000;
+/// Shards write a checkpoint every so many ticks: their journal is replayed faster than it is
+/// copied.
+constexpr std::size_t ticks_per_shard_checkpoint = 10;
+
+} // namespace
+
+replica::replica(scheduler_options how, surroundings with)
+    : how_(std::move(how)), with_(std::move(with)),
+      notes_(notes_kept), around_{routes_, with_.store, with_.http, with_.clock, notes_} {
+  around_.seed = how_.seed;
+  around_.make_role = [this](const protocol::address& x) {
+    return wrapped(x, make_hosted_role(x, how_));
+  };
+  around_.bring_up = [this](const protocol::address& x, base::incarnation_no parent) {
+    supervisor_->bring_up(x, parent);
+  };
+  around_.ended = [this](base::incarnation_no who, const std::optional<std::string>& why) {
+    supervisor_->ended(who, why);
+  };
+  around_.fatal = with_.on_fatal;
+  if (with_.pass_fault)
+    around_.pass_fault = with_.pass_fault;
+}
+
+replica::~replica() = default;
+
+protocol::role_ptr replica::wrapped(const protocol::address& where, protocol::role_ptr role) const {
+  return with_.wrap && role ? with_.wrap(where, std::move(role)) : std::move(role);
+}
+
+/// Every founder is restored and registered before any of them hears a word: decided reservations
+/// and back-offs are known before the first list from the API server. Upholds S11.
+base::result<void> replica::recover() {
+  auto remains = around_.store.take_remains();
+  const auto since_zero =
+      std::chrono::duration_cast<std::chrono::milliseconds>(around_.clock.now().time_since_epoch());
+  const base::wall_time wall_at_zero{around_.clock.wall_now().unix_ms - since_zero.count()};
+  founding_ = std::make_unique<founding>(how_, wall_at_zero);
+  supervisor_ = std::make_unique<supervisor>(
+      around_, with_.system,
+      [this](const auto& where) {
+        auto made = founding_->make(where);
+        made.role = wrapped(where, std::move(made.role));
+        return made;
+      },
+      remains.last_incarnation);
+  std::map<std::uint32_t, std::vector<protocol::decision_ptr>> decisions;
+  for (auto& d : remains.decisions)
+    decisions[protocol::partition_of(d->by.gang).value].push_back(std::move(d));
+  for (const auto& where : founding_->all()) {
+    persistence::recovered_role left{std::move(remains.roles[where]), {}, {}};
+    if (where.kind == protocol::role_kind::partition) {
+      left.decisions = std::move(decisions[where.index]);
+      left.epoch = remains.partition_epochs[where.index];
+    }
+    if (auto ok = supervisor_->found(where, std::move(left)); !ok)
+      return ok.error();
+    if (keeps_checkpoints(where))
+      checkpointed_.push_back(where);
+  }
+  return {};
+}
+
+void replica::begin() {
+  supervisor_->begin_all();
+}
+
+void replica::tick() {
+  ++ticks_;
+  for (const auto& c : checkpointed_)
+    if (c.kind != protocol::role_kind::shard || ticks_ % ticks_per_shard_checkpoint == 0)
+      routes_.post(c, make_mail(checkpoint_due{false}));
+}
+
+void replica::rest() {
+  if (supervisor_)
+    supervisor_->rest();
+}
+
+void replica::write_last_checkpoints() {
+  for (const auto& c : checkpointed_)
+    routes_.post(c, make_mail(checkpoint_due{true}));
+}
+
+bool replica::is_settled() const {
+  return std::none_of(checkpointed_.begin(), checkpointed_.end(),
+                      [this](const auto& c) { return routes_.find(c) != nullptr; });
+}
+
+void replica::end_all() {
+  if (supervisor_)
+    supervisor_->end_all();
+  for (const auto& who : routes_.all())
+    caf::anon_send_exit(who, caf::exit_reason::kill);
+}
+
+} // namespace tutti::actors
