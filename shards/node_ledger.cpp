@@ -87,6 +87,8 @@ node_ledger::hold(const attempt_id& attempt, const std::vector<protocol::seat>& 
     auto lacking = base::first_shortage(now_asked - asked, supply - asked);
     if (!lacking.fits())
       return refusal{wanted.pod, lacking, holders_of(attempt, lacking)};
+    if (auto shared = trial.overload(*this, attempt, wanted))
+      return shared;
     asked = std::move(now_asked);
   }
   *this = std::move(trial);
@@ -132,6 +134,9 @@ void node_ledger::release(const attempt_id& attempt, const std::vector<pod_uid>&
 
 void node_ledger::bound(const pod_uid& pod, const base::footprint& takes) {
   auto& e = entries_[pod];
+  if (e.holders.size() == 1)
+    if (const auto& only = *e.holders.begin(); !claims_.at(only).victims.empty())
+      e.borrower = only;
   // The API server's word replaces ours: the pod may have been resized since it was promised room.
   e.takes = takes;
   e.is_bound = true;
@@ -199,6 +204,8 @@ std::uint64_t node_ledger::state_hash() const {
       h = hash_combine(h, static_cast<std::uint64_t>(p.port));
     for (const auto& holder : e.holders)
       h = hash_combine(h, std::hash<attempt_id>{}(holder));
+    if (e.borrower)
+      h = hash_combine(h, std::hash<attempt_id>{}(*e.borrower) + 1);
     h = hash_combine(h,
                      (e.is_bound ? 4u : 0u) + (e.is_allowed ? 2u : 0u) + (e.is_possible ? 1u : 0u));
   }
@@ -228,8 +235,11 @@ void node_ledger::add_seat(const attempt_id& attempt, const protocol::seat& want
 
 void node_ledger::drop_holder(const attempt_id& attempt, const pod_uid& pod) {
   auto pos = entries_.find(pod);
-  if (pos == entries_.end() || pos->second.holders.erase(attempt) == 0)
+  if (pos == entries_.end())
     return;
+  if (pos->second.borrower == attempt)
+    pos->second.borrower.reset();
+  pos->second.holders.erase(attempt);
   if (pos->second.holders.empty() && !pos->second.is_bound)
     entries_.erase(pos);
 }
@@ -244,15 +254,41 @@ void node_ledger::erase(entries::iterator pos) {
   }
 }
 
-/// A victim is in exactly one plan (S9), whatever the shard thinks.
+/// A victim is in exactly one plan (S9), whatever the shard thinks; and what it leaves must be its
+/// own: not while the victims of the attempt that bound it are here.
 std::optional<node_ledger::refusal>
 node_ledger::rival_for(const attempt_id& attempt,
                        const std::vector<protocol::victim>& victims) const {
-  for (const auto& v : victims)
+  for (const auto& v : victims) {
     for (const auto& [other, with] : claims_)
       if (other != attempt && with.victims.contains(v.pod))
         return refusal{v.pod, {"victim", 1, 0}, {other}};
+    const auto pos = entries_.find(v.pod);
+    if (pos == entries_.end() || !pos->second.borrower)
+      continue;
+    const auto& borrower = *pos->second.borrower;
+    if (victims_here(claims_.at(borrower)) != resources{})
+      return refusal{v.pod, {"victim", 1, 0}, {borrower}};
+  }
   return std::nullopt;
+}
+
+/// Of a trial that holds `wanted` as well: a seat that a rival has borrowed room for is borrowed by
+/// neither from now on, and may be too much then, whatever victims either names.
+std::optional<node_ledger::refusal> node_ledger::overload(const node_ledger& before,
+                                                          const attempt_id& by,
+                                                          const protocol::seat& wanted) const {
+  const auto was = before.load();
+  auto lacking = base::first_shortage(load() - was, allocatable_ - was);
+  if (lacking.fits())
+    return std::nullopt;
+  std::set<attempt_id> rivals;
+  for (const auto& pod : claims_.at(by).seats) {
+    const auto& holders = entries_.at(pod).holders;
+    rivals.insert(holders.begin(), holders.end());
+  }
+  rivals.erase(by);
+  return refusal{wanted.pod, std::move(lacking), {rivals.begin(), rivals.end()}};
 }
 
 std::optional<node_ledger::refusal> node_ledger::taken_port(const attempt_id& attempt,
@@ -288,8 +324,9 @@ resources node_ledger::credit(const attempt_id& of, const claim& with) const {
   resources seats;
   for (const auto& pod : with.seats) {
     const auto& e = entries_.at(pod);
-    const bool is_only_ours = e.holders.size() == 1 && e.holders.contains(of);
-    if (e.is_bound || is_only_ours)
+    const bool is_only_ours =
+        e.is_bound ? e.borrower == of : e.holders.size() == 1 && e.holders.contains(of);
+    if (is_only_ours)
       seats += e.takes.amounts;
   }
   return lesser(seats, victims_here(with));

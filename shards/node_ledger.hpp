@@ -27,12 +27,17 @@ namespace tutti::shards {
 /// will leave is ever promised to anybody but the attempt that named it:
 ///
 ///     sum    = all bound and held uids, each once
-///     credit = per attempt: min(its victims still here, its seats that nobody else holds)
+///     credit = per attempt: min(its victims still here, its seats that nobody else holds or held)
 ///     free   = allocatable - sum                   while that is not negative,
 ///              min(0, allocatable - sum + credits) otherwise
 ///
-/// Upholds S1a: `hold` succeeds only if sum - credits stays at or below allocatable; no release and
-/// no departure ever raises it. Only the world may: a node that shrinks, a pod that others bind.
+/// Whose room a pod takes must be unambiguous, or its departure would end two credits at once and
+/// give back room once. So a seat that two attempts hold is borrowed by neither, not even after it
+/// is bound; and a pod that was bound on borrowed room is nobody's victim while the lender runs.
+///
+/// Upholds S1a: `hold` succeeds only if sum - credits stays at or below allocatable (or does not
+/// rise, where the world has put it above); no release of unbound seats and no departure ever
+/// raises it. Only the world may: a node that shrinks, a pod that others bind.
 ///
 /// One node actor owns one ledger; nothing else writes it. Not thread-safe. Work per call is linear
 /// in the pods of the node.
@@ -99,7 +104,8 @@ public:
 private:
   struct entry {
     base::footprint takes;
-    std::set<base::attempt_id> holders; ///< empty once bound
+    std::set<base::attempt_id> holders;       ///< empty once bound
+    std::optional<base::attempt_id> borrower; ///< once bound: who alone held it, and named victims
     bool is_bound = false;
     bool is_allowed = false;  ///< by may_bind, not seen bound yet
     bool is_possible = false; ///< held before this ledger was rebuilt: may be on its way
@@ -118,9 +124,12 @@ private:
                                    const std::vector<protocol::victim>& victims) const;
   std::optional<refusal> taken_port(const base::attempt_id& attempt,
                                     const protocol::seat& wanted) const;
+  std::optional<refusal> overload(const node_ledger& before, const base::attempt_id& by,
+                                  const protocol::seat& wanted) const;
   base::resources victims_here(const claim& of) const;
   base::resources credit(const base::attempt_id& of, const claim& with) const;
   base::resources credits_but(const base::attempt_id& attempt) const;
+  base::resources load() const { return sum_ - credits(); }
   std::vector<base::attempt_id> holders_of(const base::attempt_id& asker,
                                            const base::shortage& lacking) const;
   bool is_covered_port(const base::pod_uid& pod, const base::host_port& port) const;

@@ -172,6 +172,45 @@ TEST_F(NodeLedger, a_borrowed_pod_that_a_rival_also_holds_must_fit_without_the_v
   EXPECT_FALSE(hold("h", {"a"}, 2)) << "if g let go, a and v would both count";
 }
 
+TEST_F(NodeLedger, two_holders_of_one_borrowed_pod_do_not_both_lend_their_victims) {
+  runs("v", 2);
+  runs("w", 2);
+  EXPECT_TRUE(hold("g", {"a"}, 2, {"v"}));
+  EXPECT_FALSE(hold("h", {"a"}, 2, {"w"})) << "who lends a its room, and what is a's departure?";
+  EXPECT_EQ(refusal->holders, std::vector{attempt("g")});
+  release("g");
+  EXPECT_TRUE(hold("h", {"a"}, 2, {"w"}));
+}
+
+TEST_F(NodeLedger, a_bound_pod_that_two_attempts_held_is_borrowed_by_neither) {
+  runs("v", 1);
+  runs("w", 1);
+  EXPECT_TRUE(hold("g", {"a"}, 1, {"v"}));
+  EXPECT_TRUE(hold("h", {"a"}, 1, {"w"}));
+  runs("a", 1);
+  EXPECT_EQ(ledger.credits(), base::resources{}) << "its room would be counted twice";
+  EXPECT_EQ(free_cpus(), 1);
+}
+
+TEST_F(NodeLedger, a_pod_that_was_bound_before_it_was_named_borrows_nothing) {
+  runs("v", 2);
+  runs("a", 2);
+  EXPECT_TRUE(hold("g", {"a"}, 2, {"v"}));
+  EXPECT_EQ(ledger.credits(), base::resources{});
+}
+
+TEST_F(NodeLedger, a_pod_bound_on_borrowed_room_is_no_victim_before_its_lender_is_gone) {
+  runs("v", 1);
+  EXPECT_TRUE(hold("g", {"a"}, 2, {"v"}));
+  EXPECT_TRUE(may_bind("g", "a"));
+  runs("a", 2);
+  EXPECT_FALSE(hold("h", {"b"}, 2, {"a"})) << "a's departure would end two credits";
+  EXPECT_EQ(refusal->lacking.name, "victim");
+  EXPECT_EQ(refusal->holders, std::vector{attempt("g")});
+  ledger.gone(pod("v"));
+  EXPECT_TRUE(hold("h", {"b"}, 2, {"a"}));
+}
+
 // ------------------------------------------------------------------------------- ports
 
 TEST_F(NodeLedger, a_host_port_is_taken_once) {
