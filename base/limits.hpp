@@ -7,28 +7,26 @@
 
 namespace tutti::base::limits {
 
-using namespace std::chrono_literals;
-
 /// A vote that takes longer means a dead or hung shard; the gang is better off planned elsewhere.
-inline constexpr auto prepare_timeout = 2s;
+inline constexpr auto prepare_timeout = std::chrono::seconds{2};
 /// First resend of an unanswered message: above any healthy round trip, sync included.
-inline constexpr auto resend_first = 200ms;
+inline constexpr auto resend_first = std::chrono::milliseconds{200};
 /// Resends double up to here, so that a dead peer costs next to nothing.
-inline constexpr auto resend_longest = 5s;
+inline constexpr auto resend_longest = std::chrono::seconds{5};
 /// How long a gang that lost members after its decision may be repaired before it is Degraded.
-inline constexpr auto repair_deadline = 60s;
+inline constexpr auto repair_deadline = std::chrono::seconds{60};
 /// Added to the victims' grace before an attempt that waits for them is withdrawn.
-inline constexpr auto victim_slack = 60s;
+inline constexpr auto victim_slack = std::chrono::seconds{60};
 /// DONE records are kept so long that every late inquiry still finds its answer.
-inline constexpr auto done_retention = 10min;
+inline constexpr auto done_retention = std::chrono::minutes{10};
 /// Back-off after a refused attempt doubles from here (semantics Q-21).
-inline constexpr auto backoff_first = 1s;
+inline constexpr auto backoff_first = std::chrono::seconds{1};
 /// … up to here for a lone pod, times sqrt(size) for a group.
-inline constexpr auto backoff_cap = 10s;
+inline constexpr auto backoff_cap = std::chrono::seconds{10};
 /// Gangs that no event woke are tried again after this.
-inline constexpr auto flush_interval = 5min;
+inline constexpr auto flush_interval = std::chrono::minutes{5};
 /// A view without event or bookmark for this long is stale (F19): servers bookmark once a minute.
-inline constexpr auto view_stale_after = 90s;
+inline constexpr auto view_stale_after = std::chrono::seconds{90};
 
 /// Coordinator partitions; fixed by the design, a multiple of any sensible number of replicas.
 inline constexpr std::uint32_t partitions = 64;

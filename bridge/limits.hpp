@@ -9,27 +9,25 @@
 
 namespace tutti::bridge::limits {
 
-using namespace std::chrono_literals;
-
 /// Objects per page of a list: what kubectl and client-go ask for.
 inline constexpr std::uint32_t page_size = 500;
 /// A watch is asked to end by itself after this, plus up to as much again, so that watches spread
 /// over the servers behind a load balancer.
-inline constexpr auto watch_lifetime = 300s;
+inline constexpr auto watch_lifetime = std::chrono::seconds{300};
 /// First reconnect after a failure; doubled up to the longest.
-inline constexpr auto reconnect_first = 200ms;
-inline constexpr auto reconnect_longest = 10s;
+inline constexpr auto reconnect_first = std::chrono::milliseconds{200};
+inline constexpr auto reconnect_longest = std::chrono::seconds{10};
 /// A list is not asked for more often than this after "Too large resource version".
-inline constexpr auto too_new_wait = 1s;
+inline constexpr auto too_new_wait = std::chrono::seconds{1};
 /// No right to list or write: a human must act first, so ask rarely.
-inline constexpr auto forbidden_wait = 30s;
+inline constexpr auto forbidden_wait = std::chrono::seconds{30};
 /// Longest Retry-After that we obey; a larger one is a mistake of the server.
-inline constexpr auto retry_after_longest = 60s;
+inline constexpr auto retry_after_longest = std::chrono::seconds{60};
 /// Victims and their marks in flight: evictions are few and never urgent beside Bindings.
 inline constexpr std::size_t evictions_in_flight = 32;
 /// First look whether a victim is really gone; doubled up to the longest.
-inline constexpr auto victim_poll_first = 200ms;
-inline constexpr auto victim_poll_longest = 5s;
+inline constexpr auto victim_poll_first = std::chrono::milliseconds{200};
+inline constexpr auto victim_poll_longest = std::chrono::seconds{5};
 /// Conditions and events in flight: a small share beside the binder's window.
 inline constexpr std::size_t status_in_flight = 16;
 /// Objects whose last written condition is remembered; older ones are read again before a write.
@@ -40,8 +38,8 @@ inline constexpr std::size_t conditions_waiting = 100'000;
 inline constexpr std::size_t event_series_remembered = 10'000;
 /// A running series is written again at most so often, and ends after as long without a repeat as
 /// client-go's does.
-inline constexpr auto series_refresh = 60s;
-inline constexpr auto series_idle = 6min;
+inline constexpr auto series_refresh = std::chrono::seconds{60};
+inline constexpr auto series_idle = std::chrono::minutes{6};
 /// The server refuses longer notes of events.
 inline constexpr std::size_t note_bytes = 1024;
 /// metav1.Condition allows this much message.
@@ -53,9 +51,9 @@ inline constexpr std::size_t message_bytes = 32'768;
 inline constexpr std::size_t connections = base::limits::bindings_in_flight + status_in_flight;
 /// An exchange without an answer for this long has an unknown outcome: above the server's own 60 s
 /// limit for requests there is nothing to wait for.
-inline constexpr auto exchange_timeout = 62s;
+inline constexpr auto exchange_timeout = std::chrono::seconds{62};
 /// A server that does not even accept a connection for this long is down.
-inline constexpr auto connect_timeout = 10s;
+inline constexpr auto connect_timeout = std::chrono::seconds{10};
 /// What one read takes in at first, and at most: it grows where answers are long. Most connections
 /// never see more than the answer to a Binding; a page of objects is read in a few dozen pieces.
 inline constexpr std::size_t read_bytes_first = 4u << 10;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.hpp"
 #include "judge.hpp"
 #include "manifests.hpp"
 #include "tutti.hpp"
@@ -225,12 +226,10 @@ constexpr std::chrono::milliseconds last_moment{300};
 
 TEST_P(KillAtRandom, leaves_every_gang_whole_or_unbound) {
   const char* given = std::getenv("TUTTI_SEED");
-  const auto seed =
-      given != nullptr ? static_cast<unsigned>(std::stoul(given)) : std::random_device{}();
+  const auto seed = given != nullptr ? std::stoull(given) : std::uint64_t{std::random_device{}()};
   RecordProperty("seed", std::to_string(seed));
   SCOPED_TRACE("repeat with TUTTI_SEED=" + std::to_string(seed));
-  std::mt19937 dice{seed};
-  std::uniform_int_distribution<int> moment{1, static_cast<int>(last_moment.count())};
+  base::random_stream dice{seed, "moments"};
   auto text = nodes_in_racks(16, 8);
   for (int i = 0; i < gangs; ++i)
     text +=
@@ -241,7 +240,7 @@ TEST_P(KillAtRandom, leaves_every_gang_whole_or_unbound) {
     // The clock starts when the manifests are applied: before that no gang is there to be torn.
     const auto is_up = child.line_with("applied");
     ASSERT_TRUE(is_up) << child.err();
-    child.wait(std::chrono::milliseconds{moment(dice)});
+    child.wait(std::chrono::milliseconds{dice.between(1, last_moment.count())});
     EXPECT_TRUE(child.is_running()) << child.err();
     child.kill();
   }

@@ -7,11 +7,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <string>
 
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
+
+#include "base/random.hpp"
 
 namespace tutti::persistence::testing {
 
@@ -139,22 +140,22 @@ public:
 
   /// After the store is gone: every log keeps what was synced and a random part of the rest, of
   /// which the end may be zeroes or noise. Then the power is back.
-  void lose_unsynced(std::mt19937_64& random) {
+  void lose_unsynced(base::random_stream& random) {
     for (const auto& [name, synced] : state_->synced_size) {
       if (!name.ends_with(".log") || !std::filesystem::exists(name))
         continue;
       const auto size = std::filesystem::file_size(name);
       const auto rest = size - std::min<std::uint64_t>(size, synced);
-      const auto kept = rest == 0 ? 0 : random() % (rest + 1);
+      const auto kept = random.below(rest + 1);
       std::filesystem::resize_file(name, size - rest + kept);
-      if (kept == 0 || random() % 2 == 0)
+      if (kept == 0 || random.chance(1, 2))
         continue;
-      const auto spoiled = random() % (kept + 1);
+      const auto spoiled = random.below(kept + 1);
       std::fstream file{name, std::ios::in | std::ios::out | std::ios::binary};
       file.seekp(static_cast<std::streamoff>(size - rest + kept - spoiled));
-      const bool zeroes = random() % 2 == 0;
+      const bool zeroes = random.chance(1, 2);
       for (std::uint64_t i = 0; i < spoiled; ++i)
-        file.put(zeroes ? '\0' : static_cast<char>(random() % 256));
+        file.put(zeroes ? '\0' : static_cast<char>(random.below(256)));
     }
     state_->synced_size.clear();
     state_->is_dead = false;

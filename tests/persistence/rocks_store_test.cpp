@@ -2,11 +2,11 @@
 #include "persistence/rocks_store.hpp"
 
 #include <fstream>
-#include <random>
 
 #include <sys/wait.h>
 
 #include "base/fault_point.hpp"
+#include "base/random.hpp"
 #include "tests/persistence/faulty_disk.hpp"
 #include "tests/persistence/store_fixture.hpp"
 
@@ -290,14 +290,14 @@ TEST_F(RocksDisk, is_synced_once_for_a_hundred_decisions) {
 }
 
 TEST_F(RocksDisk, keeps_all_that_was_acknowledged_through_power_cuts) {
-  std::mt19937_64 random{20231};
+  base::random_stream random{20231, "power cuts"};
   std::size_t decided = 0;
   std::size_t synced = 1;
   for (int round = 0; round < 25; ++round) {
-    const auto lazy_behind = random() % 4;
-    for (std::uint64_t i = random() % 4; i > 0; --i)
+    const auto lazy_behind = random.below(4);
+    for (std::uint64_t i = random.below(4); i > 0; --i)
       it.decided(decide(committed(attempt("g" + std::to_string(decided++), 1))));
-    if (random() % 2 == 0) {
+    if (random.chance(1, 2)) {
       it.append_one(append(shard(1), prepared(attempt("s", 1)), true));
       ++synced;
     }

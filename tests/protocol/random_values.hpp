@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,6 +17,7 @@
 
 #include "base/explanation.hpp"
 #include "base/ids.hpp"
+#include "base/random.hpp"
 #include "base/symbol.hpp"
 #include "protocol/messages.hpp"
 
@@ -61,23 +61,24 @@ public:
   template <class T>
   void operator()(T& x) {
     if constexpr (std::same_as<T, std::string>) {
-      for (auto n = random_() % 12; n > 0; --n)
-        x.push_back(static_cast<char>('a' + random_() % 26));
+      for (auto n = random_.below(12); n > 0; --n)
+        x.push_back(static_cast<char>('a' + random_.below(26)));
     } else if constexpr (std::same_as<T, base::symbol>) {
-      x = base::symbol{std::string(1 + random_() % 3, static_cast<char>('a' + random_() % 4))};
+      x = base::symbol{
+          std::string(1 + random_.below(3), static_cast<char>('a' + random_.below(4)))};
     } else if constexpr (std::same_as<T, bool>) {
-      x = random_() % 2 == 0;
+      x = random_.chance(1, 2);
     } else if constexpr (std::is_enum_v<T>) {
       static_assert(values_of<T> > 0);
-      x = static_cast<T>(random_() % values_of<T>);
+      x = static_cast<T>(random_.below(values_of<T>));
     } else if constexpr (std::integral<T>) {
-      x = static_cast<T>(random_() >> (random_() % 64));
+      x = static_cast<T>(random_.next() >> random_.below(64));
     } else if constexpr (is_pointer<T>) {
       auto made = std::make_shared<std::remove_const_t<typename T::element_type>>();
       (*this)(*made);
       x = std::move(made);
     } else if constexpr (any_list<T>) {
-      for (auto n = random_() % 4; n > 0; --n)
+      for (auto n = random_.below(4); n > 0; --n)
         (*this)(x.emplace_back());
     } else {
       boost::pfr::for_each_field(x, [&](auto& field) { (*this)(field); });
@@ -85,7 +86,7 @@ public:
   }
 
 private:
-  std::mt19937_64 random_;
+  base::random_stream random_;
 };
 
 /// Equal in every field, behind pointers too.

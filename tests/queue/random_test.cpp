@@ -4,8 +4,9 @@
 
 #include <deque>
 #include <map>
-#include <random>
 #include <set>
+
+#include "base/random.hpp"
 
 namespace tutti::queue {
 namespace {
@@ -25,11 +26,11 @@ struct RandomStories : QueueWorld {
   std::map<std::string, real_pod> pods; ///< by uid
   std::map<base::gang_uid, live_attempt> live;
   std::deque<std::string> watch; ///< uids whose state is still to be shown
-  std::mt19937_64 dice;
+  base::random_stream dice{0};
   std::uint64_t view = 0;
   int made = 0;
 
-  std::size_t roll(std::size_t n) { return dice() % n; }
+  std::size_t roll(std::size_t n) { return static_cast<std::size_t>(dice.below(n)); }
 
   /// Partitions hear what was sent: they begin at most one attempt per gang.
   void deliver_tries() {
@@ -189,7 +190,7 @@ struct RandomStories : QueueWorld {
 TEST_F(RandomStories, no_pod_is_planned_twice_and_everybody_is_placed_once_all_goes_well) {
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    dice.seed(seed);
+    dice = base::random_stream{seed, "stories"};
     pods.clear(), live.clear(), watch.clear();
     begin();
     synced();
