@@ -1,5 +1,6 @@
 #include "actors/admin_api.hpp"
 
+#include <charconv>
 #include <chrono>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,23 @@ using protocol::role_kind;
 /// A role that is alive answers in microseconds; one that works through a long mailbox, in less
 /// than this.
 constexpr auto patience = 2000ms;
+
+/// "a b" of "a%20b"; a % that begins no code stays.
+std::string decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned byte = 0;
+    const auto* from = text.data() + i + 1;
+    if (text[i] == '%' && i + 2 < text.size()
+        && std::from_chars(from, from + 2, byte, 16).ptr == from + 2) {
+      out += static_cast<char>(byte);
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
 
 http_reply json_reply(json::object body) {
   body["apiVersion"] = "tutti.dev/v1";
@@ -130,7 +148,7 @@ http_reply answer_admin(scheduler& who, const process_view& around, const std::s
                         const std::string& target) {
   if (method != "GET" && method != "HEAD")
     return error_reply(405, "this address is for reading: GET");
-  const std::string path = target.substr(0, target.find('?'));
+  const auto path = decoded(target.substr(0, target.find('?')));
   auto rest_of = [&path](std::string_view prefix) { return path.substr(prefix.size()); };
   if (path == "/livez" || path == "/healthz")
     return {200, "text/plain", "ok\n"};

@@ -11,6 +11,7 @@
 #include <boost/json.hpp>
 #include <boost/json/basic_parser_impl.hpp>
 #include <fmt/format.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -26,6 +27,7 @@ namespace json = boost::json;
 constexpr std::size_t alias_values_max = 1'000'000;
 /// Nesting of JSON; YAML's own reader has a limit of the same order.
 constexpr std::size_t depth_max = 400;
+constexpr const char* too_deep = "nested too deeply; allowed: objects and lists, 400 in each other";
 
 /// What is wrong, and where in the document. Never leaves this file.
 struct complaint {
@@ -378,6 +380,8 @@ base::result<std::vector<text_document>> parse_yaml(std::string_view text) {
     return documents;
   } catch (const complaint& e) {
     return bad(reader.current(), e.text);
+  } catch (const YAML::DeepRecursion&) {
+    return bad(reader.current(), too_deep);
   } catch (const YAML::Exception& e) {
     return bad(reader.current(), fmt::format("line {}:{}: {}; allowed: YAML or JSON",
                                              e.mark.line + 1, e.mark.column + 1, e.msg));
@@ -404,6 +408,8 @@ base::result<std::vector<text_document>> parse_json(std::string_view text) {
     boost::system::error_code failure;
     try {
       auto taken = parser.write_some(false, text.data() + at, text.size() - at, failure);
+      if (failure == json::error::too_deep)
+        return bad(number, too_deep);
       if (failure)
         return bad(number, fmt::format("{}: {}; allowed: YAML or JSON", position(text, at + taken),
                                        failure.message()));

@@ -1,5 +1,7 @@
+// One GET per question, over a connection of its own.
 #include "cli/daemon.hpp"
 
+#include <cctype>
 #include <cstdlib>
 
 #include <boost/asio/connect.hpp>
@@ -64,17 +66,36 @@ base::result<answer> get(const actors::host_port& where, const std::string& path
 
 } // namespace
 
+std::string without_scheme(std::string server) {
+  if (server.starts_with("http://"))
+    server = server.substr(7);
+  while (server.ends_with('/'))
+    server.pop_back();
+  return server;
+}
+
+std::string path_segment(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_plain = std::isalnum(byte) != 0 || c == '-' || c == '.' || c == '_' || c == '~';
+    out += is_plain ? std::string{c} : fmt::format("%{:02X}", byte);
+  }
+  return out;
+}
+
 reader daemon_at(std::string server) {
   if (server.empty())
     if (const char* named = std::getenv("TUTTI_SERVER"); named != nullptr)
       server = named;
   if (server.empty())
     server = default_server;
-  if (server.starts_with("http://"))
-    server = server.substr(7);
-  while (server.ends_with('/'))
-    server.pop_back();
-  return [server](const std::string& path) -> base::result<boost::json::object> {
+  const bool is_tls = server.starts_with("https://");
+  server = without_scheme(std::move(server));
+  return [server, is_tls](const std::string& path) -> base::result<boost::json::object> {
+    if (is_tls)
+      return error{code::bad_input, fmt::format("{}: the admin address speaks no TLS", server),
+                   "leave https:// out"};
     auto where = actors::parse_host_port(server);
     if (!where)
       return where.error().in("--server");

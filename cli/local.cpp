@@ -1,3 +1,4 @@
+// The parts of `tutti local`, started in order and stopped in the opposite one.
 #include "cli/local.hpp"
 
 #include <atomic>
@@ -6,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <future>
+#include <optional>
 #include <thread>
 
 #include <fmt/core.h>
@@ -16,8 +18,10 @@
 #include "actors/admin_api.hpp"
 #include "actors/scheduler.hpp"
 #include "api/manifest.hpp"
+#include "base/ensure.hpp"
 #include "base/fault_point.hpp"
 #include "bridge/http_client.hpp"
+#include "cli/cluster_gate.hpp"
 #include "cli/daemon.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
@@ -38,8 +42,12 @@ constexpr auto look_interval = 20ms;
 /// Settled means: nothing to do in so many looks in a row, so that a message between two actors is
 /// not mistaken for silence.
 constexpr int quiet_looks = 3;
-/// Admin reads may outlive a busy moment.
+/// How often the line of progress is written anew: a person reads no faster.
 constexpr auto progress_interval = 1s;
+/// How long the start waits for an API server's word on who it is before it goes on without.
+constexpr auto greeting_patience = 5s;
+/// Without --kubernetes.
+constexpr const char* newest_release = "1.37";
 
 volatile std::sig_atomic_t signalled = 0;
 void on_signal(int) {
@@ -71,22 +79,23 @@ void say_last_words(std::string_view id) {
     fmt::print(stderr, "fault point {}: dying with {}\n", id, phases_text(*who));
 }
 
-/// Hands the bridge's HTTP client to the actors.
-class client_carrier final : public actors::http_carrier {
+/// What ended the run: the first error that any thread reports.
+class ending {
 public:
-  explicit client_carrier(bridge::connector_ptr where)
-      : client_(std::make_unique<bridge::http_client>(std::move(where),
-                                                      bridge::http_client::options{})) {}
-  void start(std::uint64_t id, protocol::http_request request,
-             std::function<void(protocol::event)> tell) override {
-    client_->start(id, std::move(request), [tell = std::move(tell)](bridge::http_event e) {
-      std::visit([&tell](auto& x) { tell(protocol::event{std::move(x)}); }, e);
-    });
+  void report(const error& e) {
+    if (!is_over_.exchange(true))
+      promise_.set_value(e);
   }
-  void hang_up(std::uint64_t id) override { client_->hang_up(id); }
+  std::optional<error> within(std::chrono::milliseconds patience) {
+    if (coming_.wait_for(patience) != std::future_status::ready)
+      return std::nullopt;
+    return coming_.get();
+  }
 
 private:
-  std::unique_ptr<bridge::http_client> client_;
+  std::atomic<bool> is_over_{false};
+  std::promise<error> promise_;
+  std::future<error> coming_ = promise_.get_future();
 };
 
 /// A directory that is removed with everything in it, or one of the user's that stays.
@@ -126,18 +135,24 @@ private:
 
 /// The parts of the process, in the order in which they come up; destroyed in the opposite one.
 struct running {
+  ending end; ///< outlives everybody who may report
   std::unique_ptr<sim::api_server::server> api;
   std::unique_ptr<persistence::store> store;
-  std::unique_ptr<client_carrier> carrier;
+  std::unique_ptr<cluster_gate> gate;
   std::unique_ptr<actors::scheduler> scheduler;
   std::unique_ptr<actors::http_listener> admin;
 };
+
+std::string release_of(const local_options& how) {
+  return how.kubernetes.empty() ? newest_release : how.kubernetes;
+}
 
 base::result<void> start_api(running& all, const local_options& how, const data_home& home,
                              const base::clock& clock) {
   sim::api_server::server::options o;
   o.data_dir = home.sub("api");
-  o.kubernetes = how.kubernetes;
+  o.kubernetes = release_of(how);
+  o.seed = how.seed;
   if (!how.listen.empty()) {
     auto where = actors::parse_host_port(how.listen);
     if (!where)
@@ -149,45 +164,77 @@ base::result<void> start_api(running& all, const local_options& how, const data_
     return opened.error();
   all.api = std::move(*opened);
   if (!how.listen.empty() && !how.quiet)
-    fmt::print(stderr, "API server (Kubernetes {}) on http://{}:{}\n", how.kubernetes,
-               o.listen->host, all.api->port());
+    fmt::print(stderr, "API server (Kubernetes {}) on http://{}:{}\n", o.kubernetes, o.listen->host,
+               all.api->port());
   return {};
 }
 
 /// Where the scheduler's bytes go: into this process, or over TCP.
-base::result<bridge::connector_ptr> connector_to(running& all, const local_options& how) {
+std::unique_ptr<cluster_gate> gate_to(running& all, const local_options& how) {
   if (how.server.empty())
-    return bridge::connect_by_descriptor([api = all.api.get()] { return api->connect(); });
-  auto text = how.server;
-  if (text.starts_with("http://"))
-    text = text.substr(7);
-  while (text.ends_with('/'))
-    text.pop_back();
-  auto where = actors::parse_host_port(text);
-  if (!where)
-    return where.error().in("--server");
-  return bridge::connect_by_tcp({where->host, where->port});
+    return std::make_unique<cluster_gate>(
+        bridge::connect_by_descriptor([api = all.api.get()] { return api->connect(); }),
+        "the embedded server");
+  const auto name = without_scheme(how.server);
+  const auto where = *actors::parse_host_port(name);
+  return std::make_unique<cluster_gate>(bridge::connect_by_tcp({where.host, where.port}), name);
 }
 
-base::result<void> start_scheduler(running& all, const local_options& how, const data_home& home,
-                                   const base::clock& clock, std::promise<error>& broken) {
-  auto opened =
-      persistence::open_rocks_store({.path = home.sub("scheduler"), .shards = how.shards});
+/// `asked` is --kubernetes, `found` what the server says.
+base::result<void> check_release(const std::string& asked, const std::string& found) {
+  if (asked.empty() || asked == found)
+    return {};
+  return error{code::bad_input,
+               fmt::format("the API server is Kubernetes {}, not {}", found, asked),
+               fmt::format("use --kubernetes {}", found)};
+}
+
+/// Opens the store and the gate for the cluster behind the gate. If nobody answers there, they are
+/// opened all the same, and the first answer is judged. Returns the release to speak.
+base::result<std::string> open_store(running& all, const local_options& how,
+                                     const data_home& home) {
+  auto seen = all.gate->ask(greeting_patience);
+  if (!seen && (how.server.empty() || seen.error().what() != code::unavailable))
+    return seen.error();
+  const auto release = seen ? seen->kubernetes : release_of(how);
+  if (auto ok = check_release(how.kubernetes, release); !ok)
+    return ok.error();
+  auto opened = persistence::open_rocks_store({.path = home.sub("scheduler"),
+                                               .shards = how.shards,
+                                               .cluster_uid = seen ? seen->uid : std::string{}});
   if (!opened)
     return opened.error();
   all.store = std::move(*opened);
-  auto where = connector_to(all, how);
-  if (!where)
-    return where.error();
-  all.carrier = std::make_unique<client_carrier>(*where);
+  if (seen) {
+    all.gate->open();
+    return release;
+  }
+  fmt::print(stderr, "warning: {}\nwarning: going on with what the store knows, and trying again\n",
+             seen.error().message());
+  all.gate->open_when(
+      [&all, release](const cluster_facts& found) -> base::result<void> {
+        if (auto ok = check_release(release, found.kubernetes); !ok)
+          return ok;
+        return all.store->claim(found.uid);
+      },
+      [&all](const error& e) { all.end.report(e); });
+  return release;
+}
+
+base::result<void> start_scheduler(running& all, const local_options& how, const data_home& home,
+                                   const base::clock& clock) {
+  all.gate = gate_to(all, how);
+  auto release = open_store(all, how, home);
+  if (!release)
+    return release.error();
   actors::scheduler_options o;
   o.shards = all.store->who().shards;
-  o.kubernetes = how.kubernetes;
-  o.fast_path = !how.slow_path;
+  o.kubernetes = *release;
+  o.fast_path = !how.long_path;
   if (!how.levels.empty())
     o.levels = how.levels;
-  auto begun = actors::scheduler::start(o, *all.store, all.carrier.get(), clock,
-                                        [&broken](const error& e) { broken.set_value(e); });
+  auto begun = actors::scheduler::start(o, *all.store, all.gate.get(), clock,
+                                        [&all](const error& e) { all.end.report(e); });
   if (!begun)
     return begun.error();
   all.scheduler = std::move(*begun);
@@ -217,12 +264,14 @@ base::result<void> start_admin(running& all, const local_options& how) {
 base::result<void> apply_files(running& all, const local_options& how) {
   if (how.files.empty())
     return {};
-  auto release = api::release_of(how.kubernetes);
+  auto release = api::release_of(release_of(how));
   auto read = api::read_manifests(how.files, {.kubernetes = release});
   if (!read)
     return read.error();
   std::vector<boost::json::object> objects;
   std::vector<std::string> places;
+  if (read->empty())
+    return no_objects(how.files);
   for (auto& m : *read) {
     places.push_back(api::place_of(m));
     objects.push_back(std::move(m.object));
@@ -262,17 +311,17 @@ void show_progress(running& all) {
 }
 
 base::result<void> run_until_told(running& all, const local_options& how,
-                                  std::future<error>& broken) {
+                                  const base::clock& clock) {
   settle_watch settled;
   const bool shows = !how.quiet && how.until == "settled" && ::isatty(STDERR_FILENO) == 1;
-  auto next_progress = std::chrono::steady_clock::now() + progress_interval;
+  auto next_progress = clock.now() + progress_interval;
   while (signalled == 0) {
-    if (broken.wait_for(look_interval) == std::future_status::ready)
-      return broken.get();
+    if (auto broken = all.end.within(look_interval))
+      return *broken;
     is_settled = settled.look(all);
     if (how.until == "settled" && is_settled)
       break;
-    if (shows && std::chrono::steady_clock::now() >= next_progress) {
+    if (shows && clock.now() >= next_progress) {
       show_progress(all);
       next_progress += progress_interval;
     }
@@ -285,8 +334,8 @@ base::result<void> run_until_told(running& all, const local_options& how,
 } // namespace
 
 base::result<void> run_local(const local_options& how) {
-  if (!base::arm_fault(std::getenv("TUTTI_FAULT") != nullptr ? std::getenv("TUTTI_FAULT") : ""))
-    return error{code::bad_input, "TUTTI_FAULT is not ID or ID:N", "for example TUTTI_FAULT=C4:20"};
+  const char* fault = std::getenv("TUTTI_FAULT");
+  ensure(base::arm_fault(fault != nullptr ? fault : ""), fault);
   base::set_fault_hook(say_last_words);
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
@@ -295,8 +344,6 @@ base::result<void> run_local(const local_options& how) {
   if (!home)
     return home.error();
   base::system_clock clock;
-  std::promise<error> broken_promise;
-  auto broken = broken_promise.get_future();
   running all;
   if (how.server.empty())
     if (auto ok = start_api(all, how, *home, clock); !ok)
@@ -310,11 +357,11 @@ base::result<void> run_local(const local_options& how) {
     all.api->stop();
     return {};
   }
-  if (auto ok = start_scheduler(all, how, *home, clock, broken_promise); !ok)
+  if (auto ok = start_scheduler(all, how, *home, clock); !ok)
     return ok;
   if (auto ok = start_admin(all, how); !ok)
     return ok;
-  auto ended = run_until_told(all, how, broken);
+  auto ended = run_until_told(all, how, clock);
   if (ended && how.until == "settled" && !how.quiet) {
     reader inside = [&all](const std::string& path) -> base::result<boost::json::object> {
       const auto reply = actors::answer_admin(*all.scheduler, view_of_process(), "GET", path);

@@ -1,30 +1,39 @@
 // `tutti local`: the whole scheduler on an API server inside the process, or either half alone.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/daemon.hpp"
 
 namespace tutti::cli {
 
 struct local_options {
   std::vector<std::string> files;
-  std::string until;                     ///< "settled" or empty: until SIGINT or SIGTERM
-  std::string listen;                    ///< API address for kubectl; empty = none
-  std::string admin = "127.0.0.1:10451"; ///< for the reading verbs; empty = none
-  std::string data_dir;                  ///< empty = a temporary one, removed at the end
-  std::string kubernetes = "1.37";
+  std::string until;                  ///< "settled" or empty: until SIGINT or SIGTERM
+  std::string listen;                 ///< API address for kubectl; empty = none
+  std::string admin = default_server; ///< for the reading verbs; empty = none
+  std::string data_dir;               ///< empty = a temporary one, removed at the end
+  /// Empty = the newest; with `server` what that one says of itself.
+  std::string kubernetes;
   std::string server;      ///< an API server elsewhere: the scheduler alone
   bool serve_only = false; ///< the API server alone
-  bool slow_path = false;  ///< every promise on disk before the decision: for tests of recovery
+  bool long_path = false;  ///< every promise on disk before the decision: for tests of recovery
   std::vector<std::string> levels;
-  unsigned shards = 0; ///< 0 = what the store has; the default number in a new one
+  unsigned shards = 0;               ///< 0 = what the store has; the default number in a new one
+  std::optional<std::uint64_t> seed; ///< of a new cluster's uids; none = drawn, or the store's own
   bool quiet = false;
 };
 
-/// Runs until told to stop, then finishes the current step and checkpoints. Returns what ended it
-/// if it was not a signal or `until`.
+/// `bad_input` for what no run can make sense of, before anything is opened: addresses that cannot
+/// be read, flags that exclude each other, a `fault` (text of $TUTTI_FAULT) that is no fault point.
+base::result<void> check_local(const local_options& how, const std::string& fault);
+
+/// Takes what `check_local` let through. Runs until told to stop, then finishes the current step
+/// and checkpoints. Returns what ended it if it was not a signal or `until`.
 base::result<void> run_local(const local_options& how);
 
 } // namespace tutti::cli

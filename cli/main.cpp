@@ -1,10 +1,15 @@
 // The command line of tutti: parses, hands over to one verb, turns its result into an exit code.
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "cli/daemon.hpp"
 #include "cli/exit_codes.hpp"
@@ -18,7 +23,7 @@ namespace {
 using namespace tutti;
 
 const char* const exit_codes =
-    "\nExit codes: 0 done · 1 error (one line on stderr says which, a hint says "
+    "\n\nExit codes: 0 done · 1 error (one line on stderr says which, a hint says "
     "what to do) · 2 wrong usage";
 
 /// What the verbs have in common, filled by the parser.
@@ -29,6 +34,7 @@ struct arguments {
   cli::wait_options waiting;
   cli::local_options local;
   cli::plan_options plan;
+  bool client_only = false;
   std::function<int()> run;
 };
 
@@ -39,13 +45,24 @@ int exit_code_of(const base::result<void>& how) {
   return cli::failed;
 }
 
-void add_reading(CLI::App& verb, arguments& a, bool has_spaces) {
+int wrong_usage(const base::error& e) {
+  cli::print_error(e);
+  return cli::wrong_usage;
+}
+
+void add_server(CLI::App& verb, arguments& a) {
   verb.add_option("--server", a.server,
                   "admin address of the scheduler (default $TUTTI_SERVER, else 127.0.0.1:10451)");
-  verb.add_option("-o,--output", a.reading.format, "table, wide, json, yaml or name")
-      ->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}));
-  if (has_spaces)
-    verb.add_option("-n,--namespace", a.reading.space, "namespace (default \"default\")");
+}
+
+void add_output(CLI::App& verb, std::string& format, const std::vector<std::string>& formats) {
+  verb.add_option("-o,--output", format, fmt::format("{}", fmt::join(formats, ", ")))
+      ->check(CLI::IsMember(formats))
+      ->type_name("FORMAT");
+}
+
+void add_space(CLI::App& verb, arguments& a) {
+  verb.add_option("-n,--namespace", a.reading.space, "namespace (default \"default\")");
 }
 
 /// A verb about one gang: `tutti VERB gang NAME`.
@@ -54,7 +71,9 @@ void add_gang_verb(CLI::App& app, arguments& a, const char* name, const char* he
                    base::result<void> (*run)(const cli::reader&, const std::string&,
                                              const cli::read_options&)) {
   auto* verb = app.add_subcommand(name, help);
-  add_reading(*verb, a, true);
+  add_server(*verb, a);
+  add_output(*verb, a.reading.format, {"table", "json", "yaml", "name"});
+  add_space(*verb, a);
   verb->add_option("noun", a.noun, "gang")->required()->check(CLI::IsMember({"gang"}));
   verb->add_option("name", a.what, "NAME or NAMESPACE/NAME")->required();
   verb->footer(std::string{"Example:\n  "} + example + exit_codes);
@@ -65,7 +84,9 @@ void add_gang_verb(CLI::App& app, arguments& a, const char* name, const char* he
 
 void add_get(CLI::App& app, arguments& a) {
   auto* verb = app.add_subcommand("get", "List gangs, nodes or shards");
-  add_reading(*verb, a, true);
+  add_server(*verb, a);
+  add_output(*verb, a.reading.format, {"table", "wide", "json", "yaml", "name"});
+  add_space(*verb, a);
   verb->add_flag("-A,--all-namespaces", a.reading.all_spaces, "every namespace");
   verb->add_option("noun", a.noun, "gangs, nodes or shards")
       ->required()
@@ -79,13 +100,15 @@ void add_get(CLI::App& app, arguments& a) {
 
 void add_cluster_verbs(CLI::App& app, arguments& a) {
   auto* status = app.add_subcommand("status", "One screen: view, gangs by phase, oldest pending");
-  add_reading(*status, a, false);
+  add_server(*status, a);
+  add_output(*status, a.reading.format, {"table", "json", "yaml"});
   status->footer(std::string{"Example:\n  tutti status"} + exit_codes);
   status->callback([&a] {
     a.run = [&a] { return exit_code_of(cli::print_status(cli::daemon_at(a.server), a.reading)); };
   });
   auto* top = app.add_subcommand("top", "Heat map of the racks");
-  add_reading(*top, a, false);
+  add_server(*top, a);
+  add_output(*top, a.reading.format, {"table", "json", "yaml", "name"});
   top->add_option("noun", a.noun, "racks")->required()->check(CLI::IsMember({"racks"}));
   top->footer(std::string{"Example:\n  tutti top racks"} + exit_codes);
   top->callback([&a] {
@@ -95,12 +118,14 @@ void add_cluster_verbs(CLI::App& app, arguments& a) {
 
 void add_wait(CLI::App& app, arguments& a) {
   auto* verb = app.add_subcommand("wait", "Wait until a gang is bound or degraded");
-  add_reading(*verb, a, true);
+  add_server(*verb, a);
+  add_space(*verb, a);
   verb->add_option("name", a.what, "gang/NAME (not for settled)");
   verb->add_option("--for", a.waiting.until, "bound, degraded or settled")
       ->check(CLI::IsMember({"bound", "degraded", "settled"}));
   verb->add_option("--timeout", a.waiting.timeout_s, "seconds")->check(CLI::NonNegativeNumber);
-  verb->footer(std::string{"Example:\n  tutti wait gang/ring --for bound --timeout 30"}
+  verb->footer(std::string{"Examples:\n  tutti wait gang/ring --for bound --timeout 30\n"
+                           "  tutti wait --for settled"}
                + exit_codes);
   verb->callback([&a] {
     if (a.waiting.until != "settled" && a.what.empty())
@@ -124,7 +149,9 @@ void add_local(CLI::App& app, arguments& a) {
   verb->add_option("--admin", o.admin,
                    "address for get, explain, … (default 127.0.0.1:10451; \"\" = none)");
   verb->add_option("--data-dir", o.data_dir, "keep both stores here (default: temporary)");
-  verb->add_option("--kubernetes", o.kubernetes, "API to serve: 1.37, 1.36 or 1.35")
+  verb->add_option(
+          "--kubernetes", o.kubernetes,
+          "API to serve: 1.37 (default), 1.36 or 1.35; with --server it must be that one's")
       ->check(CLI::IsMember({"1.37", "1.36", "1.35"}));
   verb->add_option("--server", o.server, "an API server elsewhere: run the scheduler alone");
   verb->add_flag("--serve-only", o.serve_only, "run the API server alone");
@@ -132,28 +159,99 @@ void add_local(CLI::App& app, arguments& a) {
       ->delimiter(',');
   verb->add_option("--shards", o.shards, "shards of a new store (default 8)")
       ->check(CLI::Range(1u, 1024u));
-  verb->add_flag("--long-path", o.slow_path, "promises reach the disk before the decision");
+  verb->add_option("--seed", o.seed, "what a new cluster's uids are made of (default: drawn)");
+  verb->add_flag("--long-path", o.long_path, "promises reach the disk before the decision");
   verb->add_flag("-q,--quiet", o.quiet, "print errors only");
   verb->footer(std::string{"Examples:\n"
                            "  tutti local -f examples/small --until settled\n"
-                           "  tutti local --listen 127.0.0.1:8001 --data-dir ~/tutti"}
+                           "  tutti local --listen 127.0.0.1:8001 --data-dir ~/tutti\n"
+                           "  tutti local --server 127.0.0.1:8001 --data-dir ~/tutti"}
                + exit_codes);
-  verb->callback([&a] { a.run = [&a] { return exit_code_of(cli::run_local(a.local)); }; });
+  verb->callback([&a] {
+    a.run = [&a] {
+      const char* fault = std::getenv("TUTTI_FAULT");
+      if (auto ok = cli::check_local(a.local, fault != nullptr ? fault : ""); !ok)
+        return wrong_usage(ok.error());
+      return exit_code_of(cli::run_local(a.local));
+    };
+  });
 }
 
 void add_plan(CLI::App& app, arguments& a) {
   auto* verb = app.add_subcommand("plan", "Say where gangs would go, or why not; change nothing");
   verb->add_option("-f,--filename", a.plan.files, "nodes, pods and groups (file, directory or -)")
       ->required();
-  verb->add_option("-o,--output", a.plan.format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}));
+  add_output(*verb, a.plan.format, {"table", "json", "yaml", "name"});
   verb->add_option("--topology", a.plan.levels, "label keys, outermost first; the last is the rack")
       ->delimiter(',');
-  verb->footer("Example:\n  tutti plan -f examples/small\n"
-               "\nExit codes: 0 all fit · 10 kept for \"needs preemption\" · 11 something does not "
-               "fit now · "
-               "12 something never fits on this cluster · 1 error · 2 wrong usage");
+  verb->footer(
+      "Examples:\n  tutti plan -f examples/small\n"
+      "  tutti plan -f cluster.yaml -f gangs.yaml -o json"
+      "\n\nExit codes: 0 all fit · 10 kept for \"needs preemption\" · 11 something does not "
+      "fit now · "
+      "12 something never fits on this cluster · 1 error · 2 wrong usage");
   verb->callback([&a] { a.run = [&a] { return cli::run_plan(a.plan); }; });
+}
+
+void add_version(CLI::App& app, arguments& a) {
+  auto* verb = app.add_subcommand("version", "Versions of this program and of the scheduler");
+  add_server(*verb, a);
+  add_output(*verb, a.reading.format, {"table", "json", "yaml"});
+  verb->add_flag("--client", a.client_only, "do not ask the scheduler");
+  verb->footer(std::string{"Examples:\n  tutti version\n  tutti version --client -o json"}
+               + exit_codes);
+  verb->callback([&a] {
+    a.run = [&a] {
+      return exit_code_of(
+          cli::print_version(a.client_only ? cli::reader{} : cli::daemon_at(a.server), a.reading));
+    };
+  });
+}
+
+std::vector<std::string> verbs_of(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    out.push_back(verb->get_name());
+  return out;
+}
+
+int unknown_verb(const CLI::App& app, const std::string& word) {
+  const auto verbs = verbs_of(app);
+  const auto near = cli::nearest(word, verbs);
+  return wrong_usage({base::code::bad_input, fmt::format("there is no verb \"{}\"", word),
+                      near.empty() ? fmt::format("there are {}", fmt::join(verbs, ", "))
+                                   : fmt::format("did you mean `tutti {}`?", near)});
+}
+
+void add_help(CLI::App& app, arguments& a) {
+  auto* verb = app.add_subcommand("help", "The help of a verb");
+  verb->add_option("verb", a.what, "VERB; without one the list of verbs");
+  verb->footer(std::string{"Example:\n  tutti help plan"} + exit_codes);
+  verb->callback([&app, &a] {
+    a.run = [&app, &a]() -> int {
+      const auto verbs = verbs_of(app);
+      if (!a.what.empty() && std::find(verbs.begin(), verbs.end(), a.what) == verbs.end())
+        return unknown_verb(app, a.what);
+      app.clear(); // the help of a verb that was called leaves the program's out
+      std::fputs(a.what.empty() ? app.help().c_str()
+                                : app.get_subcommand(a.what)->help("tutti").c_str(),
+                 stdout);
+      return cli::done;
+    };
+  });
+}
+
+/// Runs the verb that was parsed; what it printed must have got out.
+int run_verb(const arguments& a) {
+  int code = cli::failed;
+  try {
+    code = a.run();
+  } catch (const std::system_error&) {
+    // The formatter's way of saying that stdout takes no more; `flush_output` says it in words.
+  }
+  if (auto out = cli::flush_output(); !out)
+    return exit_code_of(out);
+  return code;
 }
 
 } // namespace
@@ -177,11 +275,21 @@ int main(int argc, char** argv) {
                 cli::trace_gang);
   add_cluster_verbs(app, a);
   add_wait(app, a);
+  add_version(app, a);
+  add_help(app, a);
+  const auto verbs = verbs_of(app);
+  const std::string first = argc > 1 ? argv[1] : "";
+  const bool is_verb = std::find(verbs.begin(), verbs.end(), first) != verbs.end();
+  if (!first.empty() && !first.starts_with('-') && !is_verb)
+    return unknown_verb(app, first);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    app.exit(e); // --help, --version
+    return exit_code_of(cli::flush_output());
   } catch (const CLI::ParseError& e) {
-    const int shown = app.exit(e);
-    return shown == 0 ? cli::done : cli::wrong_usage;
+    return wrong_usage({base::code::bad_input, e.what(),
+                        is_verb ? fmt::format("tutti {} --help", first) : "tutti --help"});
   }
-  return a.run();
+  return run_verb(a);
 }

@@ -1,13 +1,20 @@
+// Errors, tables, JSON and YAML as text.
 #include "cli/output.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <regex>
+#include <utility>
 
 #include <unistd.h>
 
 #include <boost/json/serialize.hpp>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
 #include "base/resources.hpp"
@@ -53,6 +60,16 @@ void write_pretty(std::string& out, const json::value& v, int depth) {
   }
 }
 
+/// A text that YAML would read as a number, a time, a truth value or nothing if it stood there
+/// bare.
+bool looks_like_another_type(const std::string& text) {
+  static const std::regex other{R"(~|null|true|false|yes|no|on|off|y|n|[-+]?0[xob][0-9a-f_]+)"
+                                R"(|[-+]?[0-9_]*\.?[0-9_]*(e[-+]?[0-9]+)?|[-+]?\.(inf|nan))"
+                                R"(|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*)",
+                                std::regex::icase};
+  return std::regex_match(text, other);
+}
+
 void write_yaml(YAML::Emitter& out, const json::value& v) {
   switch (v.kind()) {
   case json::kind::object:
@@ -70,6 +87,8 @@ void write_yaml(YAML::Emitter& out, const json::value& v) {
     out << YAML::EndSeq;
     break;
   case json::kind::string:
+    if (looks_like_another_type(std::string{v.get_string()}))
+      out << YAML::DoubleQuoted;
     out << std::string{v.get_string()};
     break;
   case json::kind::bool_:
@@ -90,12 +109,42 @@ void write_yaml(YAML::Emitter& out, const json::value& v) {
   }
 }
 
+/// How many letters to add, leave out or change to make one word the other.
+std::size_t letters_apart(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    auto corner = std::exchange(row[0], i + 1);
+    for (std::size_t k = 0; k < b.size(); ++k) {
+      const auto changed = corner + (a[i] == b[k] ? 0 : 1);
+      corner = row[k + 1];
+      row[k + 1] = std::min({changed, row[k] + 1, row[k + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
 } // namespace
 
 void print_error(const base::error& e) {
   std::fputs(fmt::format("error: {}\n", e.message()).c_str(), stderr);
   if (!e.hint().empty())
     std::fputs(fmt::format("hint: {}\n", e.hint()).c_str(), stderr);
+}
+
+base::error no_objects(const std::vector<std::string>& files) {
+  return {base::code::bad_input, fmt::format("no objects in {}", fmt::join(files, ", ")),
+          "give nodes, pods and groups as YAML or JSON; examples/small has some"};
+}
+
+base::result<void> flush_output() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+    return {};
+  return base::error{base::code::io,
+                     fmt::format("cannot write the output: {}",
+                                 errno == 0 ? "not all of it got out" : std::strerror(errno)),
+                     "free space, or send the output elsewhere"};
 }
 
 void table::add(std::vector<std::string> cells) {
@@ -186,6 +235,17 @@ std::string yaml_text(const json::value& v) {
   YAML::Emitter out;
   write_yaml(out, v);
   return std::string{out.c_str()} + "\n";
+}
+
+std::string nearest(const std::string& word, const std::vector<std::string>& known) {
+  std::size_t best = std::min<std::size_t>(3, word.size() / 2 + 1);
+  std::string found;
+  for (const auto& other : known)
+    if (const auto far = letters_apart(word, other); far < best) {
+      best = far;
+      found = other;
+    }
+  return found;
 }
 
 bool may_colour() {

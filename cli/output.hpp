@@ -15,6 +15,12 @@ namespace tutti::cli {
 /// "error: MESSAGE" and, if there is one, "hint: HINT", on stderr.
 void print_error(const base::error& e);
 
+/// What is said of input files that hold nothing: "no objects in a.yaml, b.yaml".
+base::error no_objects(const std::vector<std::string>& files);
+
+/// Flushes stdout. `io` if something that was printed did not get out: a full disk, a closed pipe.
+base::result<void> flush_output();
+
 /// Rows under a header of upper-case titles, columns padded with spaces, no borders. Empty cells
 /// print as <none>.
 class table {
@@ -34,7 +40,8 @@ std::string age_text(std::int64_t ms);
 std::string cell(const boost::json::object& row, std::string_view field);
 std::int64_t number(const boost::json::object& row, std::string_view field);
 
-/// Amounts as the daemon writes them ({"cpu_milli": 500, …}) for people: "cpu 500m, memory 2Gi".
+/// Amounts as the daemon writes them ({"cpu_milli": 500, …}) for people: "cpu=500m,memory=2Gi".
+/// Amounts of zero and the number of pods are left out.
 std::string amounts_text(const boost::json::object& row, std::string_view field);
 /// The values of a small object, joined: {"zone": "a", "rack": "r1"} is "a/r1".
 std::string values_text(const boost::json::object& row, std::string_view field);
@@ -42,6 +49,10 @@ std::string values_text(const boost::json::object& row, std::string_view field);
 /// JSON with two spaces of indent and a newline; YAML of the same value.
 std::string pretty_json(const boost::json::value& v);
 std::string yaml_text(const boost::json::value& v);
+
+/// The one of `known` that `word` is most likely a misspelling of: at most two letters added, left
+/// out or changed, and at most half of it. Empty if none is that near.
+std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
 /// Only on a terminal, and never against NO_COLOR.
 bool may_colour();

@@ -188,7 +188,7 @@ int code_of(const verdict& v) {
   return v.why_not.primary == base::reason_code::never_fits ? never : not_now;
 }
 
-/// "r1: n1, n2 ×2": where the members go, by domain.
+/// "n1 n2×2 … 9 nodes": the first nodes by name, each with its members if it gets several.
 std::string where_text(const protocol::plan& p) {
   std::map<std::string, int> per_node;
   for (const auto& s : p.slices)
@@ -222,7 +222,7 @@ void print_table(const std::vector<verdict>& all) {
       fmt::print("\n{}: {}\n", protocol::to_text(v.name), base::to_text(v.why_not));
 }
 
-void print_json(const std::vector<verdict>& all) {
+json::object object_of(const std::vector<verdict>& all) {
   json::array items;
   for (const auto& v : all) {
     json::object item{{"namespace", v.name.space},
@@ -243,11 +243,19 @@ void print_json(const std::vector<verdict>& all) {
     }
     items.push_back(std::move(item));
   }
-  std::fputs(pretty_json(json::object{{"apiVersion", "tutti.dev/v1"},
-                                      {"kind", "Plan"},
-                                      {"items", std::move(items)}})
-                 .c_str(),
-             stdout);
+  return {{"apiVersion", "tutti.dev/v1"}, {"kind", "Plan"}, {"items", std::move(items)}};
+}
+
+void print(const std::vector<verdict>& all, const std::string& format) {
+  if (format == "json")
+    std::fputs(pretty_json(object_of(all)).c_str(), stdout);
+  else if (format == "yaml")
+    std::fputs(yaml_text(object_of(all)).c_str(), stdout);
+  else if (format == "name")
+    for (const auto& v : all)
+      fmt::print("gang/{}\n", v.name.name);
+  else
+    print_table(all);
 }
 
 } // namespace
@@ -256,6 +264,10 @@ int run_plan(const plan_options& how) {
   auto read = api::read_manifests(how.files, {.kubernetes = std::nullopt});
   if (!read) {
     print_error(read.error());
+    return failed;
+  }
+  if (read->empty()) {
+    print_error(no_objects(how.files));
     return failed;
   }
   std::vector<json::object> objects;
@@ -277,10 +289,7 @@ int run_plan(const plan_options& how) {
     return failed;
   }
   auto verdicts = planning{how, spoken, api}.run();
-  if (how.format == "json")
-    print_json(verdicts);
-  else
-    print_table(verdicts);
+  print(verdicts, how.format);
   int worst = done;
   for (const auto& v : verdicts)
     worst = std::max(worst, code_of(v));

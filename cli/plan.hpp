@@ -8,7 +8,7 @@ namespace tutti::cli {
 
 struct plan_options {
   std::vector<std::string> files;
-  std::string format = "table"; ///< table or json
+  std::string format = "table"; ///< table, json, yaml or name
   std::vector<std::string> levels;
 };
 

@@ -1,4 +1,4 @@
-// The verbs that only read: get, describe, explain, trace, status, top, wait.
+// The verbs that only read: get, describe, explain, trace, status, top, wait, version.
 #pragma once
 
 #include <string>
@@ -25,6 +25,9 @@ base::result<void> explain_gang(const reader& from, const std::string& what,
 base::result<void> trace_gang(const reader& from, const std::string& what, const read_options& how);
 base::result<void> print_status(const reader& from, const read_options& how);
 base::result<void> top_racks(const reader& from, const read_options& how);
+/// Of this program and, unless `from` is empty, of the scheduler behind it; that nobody answers is
+/// no error.
+base::result<void> print_version(const reader& from, const read_options& how);
 
 struct wait_options {
   std::string until = "bound"; ///< bound or degraded; settled needs no gang

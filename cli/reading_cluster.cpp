@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "api/release.hpp"
 #include "base/resources.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
@@ -71,6 +72,10 @@ std::string percent(const use& u) {
   return u.all <= 0 ? "-" : fmt::format("{}%", u.used * 100 / u.all);
 }
 
+void line(const char* title, const std::string& text) {
+  fmt::print("{:<12}{}\n", title, text);
+}
+
 } // namespace
 
 base::result<void> top_racks(const reader& from, const read_options& how) {
@@ -80,6 +85,11 @@ base::result<void> top_racks(const reader& from, const read_options& how) {
   if (print_as_machine(*list, how.format))
     return {};
   const auto& racks = list->at("items").as_array();
+  if (how.format == "name") {
+    for (const auto& r : racks)
+      fmt::print("rack/{}\n", cell(r.as_object(), "name"));
+    return {};
+  }
   if (racks.empty()) {
     std::fputs("no node has a rack label\n", stderr);
     return {};
@@ -122,9 +132,6 @@ base::result<void> print_status(const reader& from, const read_options& how) {
     return s.error();
   if (print_as_machine(*s, how.format))
     return {};
-  auto line = [](const char* title, const std::string& text) {
-    fmt::print("{:<12}{}\n", title, text);
-  };
   line("Version", cell(*s, "version"));
   line("Shards", cell(*s, "shards"));
   line("View", cell(*s, "synced") == "true" ? "synced" : "waiting for the first list");
@@ -142,6 +149,30 @@ base::result<void> print_status(const reader& from, const read_options& how) {
                      cell(oldest->as_object(), "name"), cell(oldest->as_object(), "reason"),
                      cell(oldest->as_object(), "detail").empty() ? "" : ": ",
                      cell(oldest->as_object(), "detail")));
+  return {};
+}
+
+base::result<void> print_version(const reader& from, const read_options& how) {
+  json::array releases;
+  for (auto r : api::releases)
+    releases.push_back(json::string{api::name_of(r)});
+  json::object out{{"apiVersion", "tutti.dev/v1"},
+                   {"kind", "Version"},
+                   {"client", TUTTI_VERSION},
+                   {"kubernetes", std::move(releases)},
+                   {"scheduler", nullptr}};
+  if (from)
+    if (auto said = from("/api/version"); said)
+      out["scheduler"] = cell(*said, "version");
+  if (print_as_machine(out, how.format))
+    return {};
+  line("Client", TUTTI_VERSION);
+  if (from)
+    line("Scheduler", out["scheduler"].is_null() ? "<none answers>" : cell(out, "scheduler"));
+  std::string spoken;
+  for (const auto& r : out["kubernetes"].as_array())
+    spoken += (spoken.empty() ? "" : ", ") + std::string{r.as_string()};
+  line("Kubernetes", spoken);
   return {};
 }
 

@@ -26,9 +26,20 @@ std::string full_name(std::string what, const read_options& how) {
   return what.find('/') == std::string::npos ? how.space + "/" + what : what;
 }
 
+/// "NAMESPACE/NAME" as two segments of a path.
+std::string path_of(const std::string& name) {
+  const auto slash = name.find('/');
+  return path_segment(name.substr(0, slash)) + "/" + path_segment(name.substr(slash + 1));
+}
+
 base::result<json::object> read_gang(const reader& from, const std::string& what,
                                      const read_options& how) {
-  return from("/api/gangs/" + full_name(what, how));
+  return from("/api/gangs/" + path_of(full_name(what, how)));
+}
+
+/// "NAME" of "NAMESPACE/NAME".
+std::string last_part(const std::string& name) {
+  return name.substr(name.rfind('/') + 1);
 }
 
 bool print_as_machine(const json::object& x, const std::string& format) {
@@ -36,6 +47,8 @@ bool print_as_machine(const json::object& x, const std::string& format) {
     std::fputs(pretty_json(x).c_str(), stdout);
   else if (format == "yaml")
     std::fputs(yaml_text(x).c_str(), stdout);
+  else if (format == "name")
+    fmt::print("gang/{}\n", last_part(cell(x, "name")));
   else
     return false;
   return true;
@@ -170,7 +183,7 @@ base::result<void> describe_gang(const reader& from, const std::string& what,
 base::result<void> trace_gang(const reader& from, const std::string& what,
                               const read_options& how) {
   const auto name = full_name(what, how);
-  auto trace = from("/api/trace/" + name);
+  auto trace = from("/api/trace/" + path_of(name));
   if (!trace)
     return trace.error();
   if (print_as_machine(*trace, how.format))

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
+#include <random>
 #include <thread>
 
 #include <fmt/format.h>
@@ -23,6 +24,9 @@ constexpr std::string_view format_now = "1";
 constexpr std::string_view revision_key = "m/revision";
 constexpr std::string_view release_key = "m/release";
 constexpr std::string_view format_key = "m/format";
+constexpr std::string_view seed_key = "m/seed";
+/// Of a store that keeps none: what all clusters had before they drew one.
+constexpr std::uint64_t seed_before_seeds = 1;
 /// Before a memtable is flushed; holds minutes of a busy simulation.
 constexpr std::size_t write_buffer_bytes = 64u << 20;
 /// Runs the directory may keep open.
@@ -51,6 +55,7 @@ base::error to_error(const rocksdb::Status& s, std::string_view directory) {
 struct disk::inside {
   std::unique_ptr<rocksdb::DB> db;
   std::string directory;
+  std::uint64_t seed = seed_before_seeds;
 
   std::mutex guard;
   std::condition_variable wake;
@@ -75,6 +80,47 @@ struct disk::inside {
     how.sync = true;
     if (auto s = db->Write(how, &out); !s.ok())
       return to_error(s, directory);
+    return {};
+  }
+
+  /// What a new store says of itself.
+  base::result<void> begin(release kubernetes, std::optional<std::uint64_t> wanted) {
+    seed = wanted ? *wanted : draw_seed();
+    rocksdb::WriteBatch first;
+    first.Put(slice(format_key), slice(format_now));
+    first.Put(slice(release_key), slice(api::name_of(kubernetes)));
+    first.Put(slice(seed_key), fmt::format("{}", seed));
+    rocksdb::WriteOptions sync;
+    sync.sync = true;
+    if (auto w = db->Write(sync, &first); !w.ok())
+      return to_error(w, directory);
+    return {};
+  }
+
+  /// Compares what an old store says of itself with what is wanted of it.
+  base::result<void> resume(release kubernetes, std::optional<std::uint64_t> wanted) {
+    std::string format, of, drawn;
+    if (auto s = db->Get({}, slice(format_key), &format); !s.ok())
+      return to_error(s, directory);
+    if (format != format_now)
+      return base::error{base::code::newer_format,
+                         fmt::format("the API server's store in {} has format {}, this program "
+                                     "reads {}",
+                                     directory, format, format_now)};
+    if (auto s = db->Get({}, slice(release_key), &of); of != api::name_of(kubernetes))
+      return base::error{
+          base::code::bad_input,
+          fmt::format("the API server's store in {} was made for Kubernetes {}, not {}", directory,
+                      of, api::name_of(kubernetes)),
+          fmt::format("use --kubernetes {}, or choose another --data-dir", of)};
+    if (auto s = db->Get({}, slice(seed_key), &drawn); s.ok())
+      std::from_chars(drawn.data(), drawn.data() + drawn.size(), seed);
+    if (wanted && *wanted != seed)
+      return base::error{
+          base::code::bad_input,
+          fmt::format("the API server's store in {} was made with seed {}, not {}", directory, seed,
+                      *wanted),
+          "the seed is fixed when a cluster is made: leave it out, or choose another --data-dir"};
     return {};
   }
 
@@ -112,7 +158,8 @@ disk::~disk() {
   in_->worker.join();
 }
 
-base::result<std::unique_ptr<disk>> disk::open(const std::string& directory, release kubernetes) {
+base::result<std::unique_ptr<disk>> disk::open(const std::string& directory, release kubernetes,
+                                               std::optional<std::uint64_t> seed) {
   std::error_code failed;
   std::filesystem::create_directories(directory, failed);
   if (failed)
@@ -131,31 +178,21 @@ base::result<std::unique_ptr<disk>> disk::open(const std::string& directory, rel
   if (auto s = rocksdb::DB::Open(how, directory, &raw); !s.ok())
     return to_error(s, directory);
   in->db.reset(raw);
-  std::string format, of;
+  std::string format;
   auto s = in->db->Get({}, slice(format_key), &format);
-  if (s.IsNotFound()) {
-    rocksdb::WriteBatch first;
-    first.Put(slice(format_key), slice(format_now));
-    first.Put(slice(release_key), slice(api::name_of(kubernetes)));
-    rocksdb::WriteOptions sync;
-    sync.sync = true;
-    if (auto w = in->db->Write(sync, &first); !w.ok())
-      return to_error(w, directory);
-  } else if (!s.ok()) {
-    return to_error(s, directory);
-  } else if (format != format_now) {
-    return base::error{base::code::newer_format,
-                       fmt::format("the API server's store in {} has format {}, this program reads "
-                                   "{}",
-                                   directory, format, format_now)};
-  } else if (in->db->Get({}, slice(release_key), &of); of != api::name_of(kubernetes)) {
-    return base::error{
-        base::code::bad_input,
-        fmt::format("the API server's store in {} was made for Kubernetes {}, not {}", directory,
-                    of, api::name_of(kubernetes)),
-        fmt::format("use --kubernetes {}, or choose another --data-dir", of)};
-  }
+  auto ok = s.IsNotFound() ? in->begin(kubernetes, seed) : in->resume(kubernetes, seed);
+  if (!ok)
+    return ok.error();
   return std::unique_ptr<disk>{new disk{std::move(in)}};
+}
+
+std::uint64_t disk::seed() const {
+  return in_->seed;
+}
+
+std::uint64_t draw_seed() {
+  std::random_device dice;
+  return (std::uint64_t{dice()} << 32) | dice();
 }
 
 base::result<object_ptr> read_object(kind_id kind, std::string_view body) {

@@ -1,11 +1,14 @@
 // The API server's objects in a RocksDB of its own. One thread writes: many writes, one sync.
 //
 // Keys: "o/PLURAL/NAMESPACE/NAME" → the object's JSON, "m/revision" → the last revision,
-// "m/release" → whose API the objects follow, "m/format" → version of this layout.
+// "m/release" → whose API the objects follow, "m/seed" → what the cluster's uids are made of,
+// "m/format" → version of this layout.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,12 +20,17 @@ namespace tutti::sim::api_server {
 class disk {
 public:
   /// Opens or makes the store in `directory`. `locked` if another process has it open,
-  /// `newer_format`, `bad_input` if it was made for another release, `corrupt`, `io`.
-  static base::result<std::unique_ptr<disk>> open(const std::string& directory, release kubernetes);
+  /// `newer_format`, `bad_input` if it was made for another release or seed, `corrupt`, `io`.
+  /// `seed` is that of the cluster; without one it is the store's own, and a new store draws one.
+  static base::result<std::unique_ptr<disk>> open(const std::string& directory, release kubernetes,
+                                                  std::optional<std::uint64_t> seed);
   /// Waits for the write under way, then closes.
   ~disk();
   disk(const disk&) = delete;
   disk& operator=(const disk&) = delete;
+
+  /// What the cluster's uids are made of; the same at every start.
+  std::uint64_t seed() const;
 
   /// Puts everything into an empty store.
   base::result<void> load(store& into) const;
@@ -37,6 +45,9 @@ private:
   explicit disk(std::unique_ptr<inside> in);
   std::unique_ptr<inside> in_;
 };
+
+/// A seed that no other cluster has.
+std::uint64_t draw_seed();
 
 /// An object as it was stored.
 base::result<object_ptr> read_object(kind_id kind, std::string_view body);

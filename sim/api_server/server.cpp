@@ -36,11 +36,12 @@ using stream_socket = asio::generic::stream_protocol::socket;
 /// Enough for a pipelined burst of bindings; larger bodies take several reads.
 constexpr std::size_t read_bytes = 64u << 10;
 
-control_plane::options plane_options(const server::options& o, release kubernetes) {
+control_plane::options plane_options(const server::options& o, release kubernetes,
+                                     std::uint64_t seed) {
   control_plane::options out;
   out.kubernetes = kubernetes;
   out.default_scheduler = o.default_scheduler;
-  out.seed = o.seed;
+  out.seed = seed;
   out.keeps.is_durable_at_once = o.data_dir.empty();
   out.nodes.is_on = o.runs_pods;
   return out;
@@ -63,8 +64,8 @@ struct server::inside {
     base::result<applied> value;
   };
 
-  inside(const options& o, release kubernetes, const base::clock& time)
-      : clock(time), plane(plane_options(o, kubernetes), time), timer(io), acceptor(io) {}
+  inside(const control_plane::options& o, std::unique_ptr<disk> on, const base::clock& time)
+      : clock(time), plane(o, time), store_on_disk(std::move(on)), timer(io), acceptor(io) {}
 
   const base::clock& clock;
   control_plane plane;
@@ -272,15 +273,18 @@ base::result<std::unique_ptr<server>> server::open(const options& o, const base:
     return base::error{base::code::bad_input,
                        fmt::format("Kubernetes {} is not served", o.kubernetes),
                        "use 1.37, 1.36 or 1.35"};
-  auto in = std::make_unique<inside>(o, *kubernetes, time);
+  std::unique_ptr<disk> kept;
   if (!o.data_dir.empty()) {
-    auto opened = disk::open(o.data_dir, *kubernetes);
+    auto opened = disk::open(o.data_dir, *kubernetes, o.seed);
     if (!opened)
       return opened.error();
-    in->store_on_disk = std::move(opened.value());
+    kept = std::move(opened.value());
+  }
+  const auto seed = kept ? kept->seed() : o.seed ? *o.seed : draw_seed();
+  auto in = std::make_unique<inside>(plane_options(o, *kubernetes, seed), std::move(kept), time);
+  if (in->store_on_disk)
     if (auto loaded = in->store_on_disk->load(in->plane.objects()); !loaded)
       return loaded.error();
-  }
   in->plane.begin();
   if (o.listen)
     if (auto listening = in->listen(*o.listen); !listening)

@@ -26,11 +26,12 @@ public:
     std::string data_dir;            ///< of its own store; empty: in memory only
     std::string kubernetes = "1.37"; ///< 1.37, 1.36 or 1.35
     std::optional<listen_address> listen;
-    std::uint64_t seed = 1;
+    /// What uids are made of. Without one: a store's own, and a new cluster draws one.
+    std::optional<std::uint64_t> seed = 1;
     std::string default_scheduler = "tutti"; ///< for pods that name none
     bool runs_pods = true;                   ///< plays the kubelets
   };
-  /// Starts serving. `bad_input` (release, address), `already_exists` (port in use), or what
+  /// Starts serving. `bad_input` (release, address, seed), `already_exists` (port in use), or what
   /// `disk::open` says. The clock must outlive the server and go with real time.
   static base::result<std::unique_ptr<server>> open(const options& o, const base::clock& time);
   /// Stops.

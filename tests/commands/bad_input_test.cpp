@@ -69,6 +69,13 @@ std::vector<refused_file> refused_files() {
        "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: main}\n",
        {"document 1", "spec.containers"}},
       {"not_an_object", "- 1\n- 2\n", {"document 1"}},
+      {"nothing_in_it", "# later\n---\n", {"no objects in"}},
+      {"deep_yaml",
+       "kind: Node\nmetadata: " + std::string(9000, '[') + std::string(9000, ']') + "\n",
+       {"document 1", "nested too deeply"}},
+      {"deep_json",
+       "{\"metadata\": " + std::string(9000, '[') + std::string(9000, ']') + "}",
+       {"document 1", "nested too deeply"}},
   };
 }
 

@@ -54,7 +54,7 @@ TEST(Local, says_that_an_address_is_in_use) {
 
 TEST(Local, says_which_address_it_cannot_read) {
   const auto said = run({"local", "--listen", "nowhere", "--admin", "", "--until", "settled"});
-  EXPECT_EQ(said.code(), 1);
+  EXPECT_EQ(said.code(), 2);
   expect_golden("listen-unreadable.txt", said.err);
 }
 
@@ -74,12 +74,6 @@ TEST(Local, refuses_a_data_directory_that_another_process_uses) {
   expect_golden("data-dir-in-use.txt", said.err);
   first.settle(); // and the first one is not disturbed
   first.stop();
-}
-
-TEST(Local, refuses_a_fault_that_is_none) {
-  const auto said = run({"local", "--admin", "", "--until", "settled"}, {{"TUTTI_FAULT", "C4:x"}});
-  EXPECT_EQ(said.code(), 1);
-  expect_golden("fault-unreadable.txt", said.err);
 }
 
 TEST(Local, refuses_another_number_of_shards_than_the_store_has) {

@@ -1,5 +1,7 @@
+// How the program is started, asked and stopped in tests.
 #include "tutti.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -27,8 +29,17 @@ std::uint16_t port_in(const std::string& address) {
   return static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1)));
 }
 
+bool has(const arguments& all, const std::string& flag) {
+  return std::find(all.begin(), all.end(), flag) != all.end();
+}
+
+/// Every cluster of a test has the same uids, unless it says otherwise or has no API server.
+arguments seeded(arguments x) {
+  return has(x, "--server") || has(x, "--seed") ? x : with(x, {"--seed", "1"});
+}
+
 arguments daemon_arguments(const daemon::options& how) {
-  auto all = with({"local"}, how.what);
+  auto all = seeded(with({"local"}, how.what));
   if (how.listens)
     all = with(all, {"--listen", "127.0.0.1:0"});
   return with(all, {"--admin", how.has_admin ? "127.0.0.1:0" : ""});
@@ -58,6 +69,13 @@ std::string example(const std::string& name) {
   return std::string{TUTTI_SOURCE_DIR} + "/examples/" + name;
 }
 
+outcome run_in_shell(const std::string& command) {
+  process child{{{"/bin/sh", "-c", command}, {{"TUTTI", TUTTI_BINARY}}}};
+  const auto how = child.wait();
+  EXPECT_TRUE(how) << command << " does not end; it said:\n" << child.err();
+  return {how.value_or(ending{}), child.out(), child.err()};
+}
+
 process start(arguments what, std::map<std::string, std::string> environment) {
   environment.try_emplace("TUTTI_SERVER", "127.0.0.1:1"); // nobody: a test names its own daemon
   return process{{with({TUTTI_BINARY}, what), std::move(environment)}};
@@ -72,7 +90,7 @@ outcome run(arguments what, std::map<std::string, std::string> environment, std:
 }
 
 arguments local_in(const temp_dir& home, arguments more) {
-  return with({"local", "--data-dir", home.sub("data"), "--admin", ""}, more);
+  return seeded(with({"local", "--data-dir", home.sub("data"), "--admin", ""}, more));
 }
 
 daemon::daemon(options how) : process_(start(daemon_arguments(how), how.environment)) {

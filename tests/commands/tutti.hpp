@@ -45,6 +45,9 @@ struct outcome {
 outcome run(arguments what, std::map<std::string, std::string> environment = {},
             std::string input = {});
 
+/// Runs a line of shell to its end; the program is `$TUTTI` in it.
+outcome run_in_shell(const std::string& command);
+
 process start(arguments what, std::map<std::string, std::string> environment = {});
 
 /// Arguments of `tutti local` that stores in `home` and has no admin address.

@@ -20,7 +20,7 @@ TEST_P(Help, says_what_the_verb_does_and_what_its_exit_codes_mean) {
 
 INSTANTIATE_TEST_SUITE_P(Of, Help,
                          testing::Values("plan", "local", "get", "describe", "explain", "trace",
-                                         "status", "top", "wait"),
+                                         "status", "top", "wait", "version", "help"),
                          [](const auto& x) { return std::string{x.param}; });
 
 TEST(Usage, help_lists_all_verbs) {
@@ -43,6 +43,113 @@ TEST(Usage, without_a_verb_or_with_an_unknown_one_is_wrong) {
   const auto said = run({"get"});
   EXPECT_EQ(said.code(), 2);
   EXPECT_EQ(said.out, "");
+}
+
+TEST(Usage, an_unknown_verb_is_answered_with_the_nearest_one) {
+  const auto said = run({"explian", "gang", "ring"});
+  EXPECT_EQ(said.code(), 2);
+  EXPECT_EQ(said.err, "error: there is no verb \"explian\"\nhint: did you mean `tutti explain`?\n");
+  const auto far = run({"schedule"});
+  EXPECT_EQ(far.code(), 2);
+  EXPECT_NE(far.err.find("hint: there are plan, local, get, "), std::string::npos) << far.err;
+}
+
+TEST(Usage, help_and_version_are_verbs_too) {
+  EXPECT_EQ(run({"help"}).out, run({"--help"}).out);
+  for (const char* verb : {"plan", "local", "version"})
+    EXPECT_EQ(run({"help", verb}).out, run({verb, "--help"}).out) << verb;
+  EXPECT_EQ(run({"help", "plam"}).code(), 2);
+  const auto said = run({"version"});
+  EXPECT_EQ(said.code(), 0);
+  EXPECT_NE(said.out.find("<none answers>"), std::string::npos) << said.out;
+  const auto json = run({"version", "--client", "-o", "json"});
+  EXPECT_NE(json.out.find("\"client\": "), std::string::npos) << json.out;
+  EXPECT_NE(run({"version", "-o", "yaml"}).out.find("- \"1.37\""), std::string::npos);
+}
+
+/// Flags and environment that make no sense together, and a word of the hint.
+struct useless {
+  std::string name;
+  arguments what;
+  std::string fault;
+  std::string must_say;
+};
+
+void PrintTo(const useless& x, std::ostream* out) {
+  *out << x.name;
+}
+
+class UselessLocal : public testing::TestWithParam<useless> {};
+
+TEST_P(UselessLocal, is_wrong_usage_and_says_what_is_allowed) {
+  auto what = GetParam().what;
+  what.insert(what.begin(), "local");
+  const auto said = run(what, {{"TUTTI_FAULT", GetParam().fault}});
+  EXPECT_EQ(said.code(), 2) << said.err;
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(said.err.rfind("error: ", 0), 0u) << said.err;
+  EXPECT_NE(said.err.find("\nhint: "), std::string::npos) << said.err;
+  EXPECT_NE(said.err.find(GetParam().must_say), std::string::npos) << said.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    With, UselessLocal,
+    testing::Values(useless{"a_server_nobody_reaches", {"--serve-only"}, "", "--listen"},
+                    useless{"both_halves_alone",
+                            {"--serve-only", "--listen", ":0", "--server", "127.0.0.1:1"},
+                            "",
+                            "--server has no meaning with --serve-only"},
+                    useless{"nothing_to_settle",
+                            {"--serve-only", "--listen", ":0", "--until", "settled"},
+                            "",
+                            "--until"},
+                    useless{"shards_without_a_scheduler",
+                            {"--serve-only", "--listen", ":0", "--shards", "4"},
+                            "",
+                            "--shards"},
+                    useless{"files_for_a_server_elsewhere",
+                            {"--server", "127.0.0.1:1", "-f", "x.yaml"},
+                            "",
+                            "kubectl"},
+                    useless{"listening_for_a_server_elsewhere",
+                            {"--server", "127.0.0.1:1", "--listen", ":0"},
+                            "",
+                            "--listen"},
+                    useless{"settling_elsewhere",
+                            {"--server", "127.0.0.1:1", "--until", "settled"},
+                            "",
+                            "--until"},
+                    useless{"a_seed_for_a_server_elsewhere",
+                            {"--server", "127.0.0.1:1", "--seed", "1"},
+                            "",
+                            "--seed"},
+                    useless{"tls", {"--server", "https://127.0.0.1:6443"}, "", "kubectl proxy"},
+                    useless{"an_address_that_is_none", {"--admin", "nowhere"}, "", "nowhere"},
+                    useless{"one_level_twice", {"--topology", "a/b,a/b"}, "", "twice"},
+                    useless{"a_fault_that_is_not_there", {}, "C99", "C0 C1 C2"},
+                    useless{"a_fault_without_a_number", {}, "C4:x", "C4:20"}),
+    [](const auto& x) { return x.param.name; });
+
+TEST(Usage, output_that_does_not_get_out_is_an_error) {
+  const auto small = example("small");
+  for (const auto& verb : {"plan -f " + small, "plan -o json -f " + small, std::string{"--help"},
+                           std::string{"help plan"}, std::string{"version --client"},
+                           "local --admin '' --until settled -f " + small}) {
+    const auto said = run_in_shell("exec \"$TUTTI\" " + verb + " > /dev/full");
+    EXPECT_EQ(said.code(), 1) << verb;
+    EXPECT_NE(said.err.find("error: cannot write the output: No space left"), std::string::npos)
+        << verb << ": " << said.err;
+  }
+}
+
+TEST(Usage, a_name_that_is_no_name_is_asked_for_as_it_stands) {
+  daemon one{{}};
+  for (const char* name : {"a b", "a?b", "a/b/c", "ä#%41"}) {
+    const auto said = one.ask({"explain", "gang", name});
+    EXPECT_EQ(said.code(), 1);
+    EXPECT_NE(said.err.find(std::string{name} + ";"), std::string::npos) << said.err;
+  }
+  one.stop();
 }
 
 TEST(Usage, values_out_of_range_are_wrong) {

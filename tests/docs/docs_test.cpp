@@ -119,6 +119,24 @@ TEST(Reference, every_verb_has_a_section_and_every_section_a_verb) {
   expect_same(verbs_in_code(), sections, cli.path);
 }
 
+/// The ids between the quotes behind `head`.
+words ids_behind(std::string_view folder_of_code, std::string_view head) {
+  words out;
+  for (const auto& source : files_below(std::string{folder_of_code}, ".cpp"))
+    if (!source.path.starts_with("tests/") && !source.path.starts_with("base/"))
+      out.merge(words_between(source.text, head, "\""));
+  return out;
+}
+
+TEST(Reference, tutti_local_knows_every_fault_point_and_no_other) {
+  auto passed = ids_behind("", "fault{\"");
+  passed.merge(ids_behind("", "pass_fault(\""));
+  const auto check = text_of("cli/local_check.cpp");
+  const auto from = check.find("fault_points{");
+  const auto known = words_between(check.substr(from, check.find("};", from) - from), "\"", "\"");
+  expect_same(passed, known, "cli/local_check.cpp");
+}
+
 /// "--filename" of every flag that the parser defines or the page names.
 words flags_in(const std::string& text) {
   words out;

@@ -1,0 +1,193 @@
+// The two questions to an API server, and the exchanges that wait for their answers.
+#include "cli/cluster_gate.hpp"
+
+#include <future>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/core.h>
+
+#include "api/release.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+namespace json = boost::json;
+using base::code;
+using base::error;
+
+/// Ids of the gate's own exchanges: the process counts its own from below and never gets there.
+constexpr auto version_id = UINT64_MAX;
+constexpr auto namespace_id = UINT64_MAX - 1;
+
+constexpr const char* proxy_hint =
+    "TLS is not built in: run `kubectl proxy --port 8001` and give --server 127.0.0.1:8001";
+
+json::object object_in(const std::string& body) {
+  boost::system::error_code ec;
+  auto parsed = json::parse(body, ec);
+  return ec || !parsed.is_object() ? json::object{} : std::move(parsed.as_object());
+}
+
+std::string text_in(const json::object& x, std::string_view field) {
+  const auto* v = x.if_contains(field);
+  return v != nullptr && v->is_string() ? std::string{v->as_string()} : std::string{};
+}
+
+/// The answer to a question, if it was answered with 200.
+base::result<json::object> answer_of(const bridge::http_event& heard, const std::string& who,
+                                     const char* what) {
+  const auto* said = std::get_if<protocol::answered>(&heard);
+  if (said == nullptr) {
+    const auto* lost = std::get_if<protocol::answer_unknown>(&heard);
+    return error{
+        code::unavailable,
+        fmt::format("no API server answers at {}: {}", who, lost != nullptr ? lost->why : "?"),
+        "start it, or name another with --server; a server that speaks TLS only is reached "
+        "through `kubectl proxy`"};
+  }
+  if (said->body.find("HTTPS") != std::string::npos && said->status == 400)
+    return error{code::bad_input, who + " speaks TLS", proxy_hint};
+  if (said->status == 401 || said->status == 403)
+    return error{code::forbidden, fmt::format("{} may not be read at {}", what, who),
+                 "the scheduler needs the right to get the namespace kube-system"};
+  if (said->status >= 500 || said->status == 429)
+    return error{code::unavailable,
+                 fmt::format("the API server at {} answers {} to {}", who, said->status, what)};
+  auto body = object_in(said->body);
+  if (said->status != 200 || body.empty())
+    return error{code::bad_input,
+                 fmt::format("{} does not speak like an API server: it answers {} to {}", who,
+                             said->status, what),
+                 "--server wants the address of a Kubernetes API, without a path"};
+  return body;
+}
+
+/// "1.37" of "v1.37.2".
+base::result<std::string> release_in(const json::object& version, const std::string& who) {
+  const auto full = text_in(version, "gitVersion");
+  for (auto known : api::releases)
+    if (full.starts_with(fmt::format("v{}.", api::name_of(known))))
+      return std::string{api::name_of(known)};
+  return error{code::bad_input,
+               fmt::format("the API server at {} is Kubernetes {}", who,
+                           full.empty() ? "of an unknown version" : full),
+               "this program speaks 1.37, 1.36 and 1.35"};
+}
+
+} // namespace
+
+cluster_gate::cluster_gate(bridge::connector_ptr where, std::string name)
+    : name_(std::move(name)), client_(std::make_unique<bridge::http_client>(
+                                  std::move(where), bridge::http_client::options{})) {}
+
+cluster_gate::~cluster_gate() = default;
+
+void cluster_gate::ask_then(std::function<void(base::result<cluster_facts>)> heard) {
+  auto on_version = [this, heard](bridge::http_event e) {
+    auto version = answer_of(e, name_, "/version");
+    if (!version)
+      return heard(version.error());
+    auto release = release_in(*version, name_);
+    if (!release)
+      return heard(release.error());
+    auto on_space = [this, heard, kubernetes = *release](bridge::http_event said) {
+      auto space = answer_of(said, name_, "namespace kube-system");
+      if (!space)
+        return heard(space.error());
+      const auto* meta = space->if_contains("metadata");
+      auto uid =
+          meta != nullptr && meta->is_object() ? text_in(meta->as_object(), "uid") : std::string{};
+      if (uid.empty())
+        return heard(error{code::bad_input, name_ + " has a namespace kube-system without a uid"});
+      heard(cluster_facts{std::move(uid), kubernetes});
+    };
+    client_->start(namespace_id, {.method = "GET", .target = "/api/v1/namespaces/kube-system"},
+                   std::move(on_space));
+  };
+  client_->start(version_id, {.method = "GET", .target = "/version"}, std::move(on_version));
+}
+
+base::result<cluster_facts> cluster_gate::ask(base::duration patience) {
+  auto promised = std::make_shared<std::promise<base::result<cluster_facts>>>();
+  auto coming = promised->get_future();
+  ask_then([promised](base::result<cluster_facts> said) { promised->set_value(std::move(said)); });
+  if (coming.wait_for(patience) == std::future_status::ready)
+    return coming.get();
+  client_->hang_up(version_id);
+  client_->hang_up(namespace_id);
+  return error{code::unavailable,
+               fmt::format("the API server at {} does not answer in time", name_),
+               "a server that speaks TLS only is reached through `kubectl proxy`"};
+}
+
+void cluster_gate::open() {
+  const std::lock_guard lock{mutex_};
+  state_ = state::open;
+}
+
+void cluster_gate::open_when(approver approve, refusal refused) {
+  approve_ = std::move(approve);
+  refused_ = std::move(refused);
+}
+
+void cluster_gate::start(std::uint64_t id, protocol::http_request request, teller tell) {
+  state was = state::open;
+  {
+    const std::lock_guard lock{mutex_};
+    was = state_;
+    if (was == state::closed || was == state::asking) {
+      held_[id] = {std::move(request), std::move(tell)};
+      state_ = state::asking;
+    }
+  }
+  switch (was) {
+  case state::closed:
+    return ask_then([this](base::result<cluster_facts> said) { judge(std::move(said)); });
+  case state::open:
+    return forward(id, {std::move(request), std::move(tell)});
+  case state::asking:
+  case state::refused: // the process is about to end
+    return;
+  }
+}
+
+void cluster_gate::judge(base::result<cluster_facts> said) {
+  base::result<void> how;
+  if (!said)
+    how = said.error();
+  else
+    how = approve_(*said);
+  const bool is_for_good = !how && how.error().what() != code::unavailable;
+  std::map<std::uint64_t, held> waiting;
+  {
+    const std::lock_guard lock{mutex_};
+    waiting.swap(held_);
+    state_ = how ? state::open : is_for_good ? state::refused : state::closed;
+  }
+  if (is_for_good)
+    return refused_(how.error());
+  for (auto& [id, x] : waiting)
+    if (how)
+      forward(id, std::move(x));
+    else
+      x.tell(protocol::event{protocol::answer_unknown{id, how.error().message()}});
+}
+
+void cluster_gate::forward(std::uint64_t id, held x) {
+  client_->start(id, std::move(x.request), [tell = std::move(x.tell)](bridge::http_event e) {
+    std::visit([&tell](auto& y) { tell(protocol::event{std::move(y)}); }, e);
+  });
+}
+
+void cluster_gate::hang_up(std::uint64_t id) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (held_.erase(id) > 0)
+      return;
+  }
+  client_->hang_up(id);
+}
+
+} // namespace tutti::cli

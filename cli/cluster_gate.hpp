@@ -1,0 +1,75 @@
+// Lets the scheduler speak to an API server only once it is known whose cluster that is.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "actors/services.hpp"
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "bridge/http_client.hpp"
+
+namespace tutti::cli {
+
+/// What tells one cluster from another, and how its API is to be spoken.
+struct cluster_facts {
+  std::string uid;        ///< of the namespace kube-system: it lives as long as the cluster
+  std::string kubernetes; ///< "1.37"
+};
+
+/// A store that is opened against another cluster than its own would undo and post there what was
+/// decided elsewhere. So the first words to a server are questions, and nothing else leaves before
+/// the answers are approved:
+///
+///     ask() ──▶ approved ─▶ open(): all exchanges pass
+///       └─ nobody answers ─▶ open_when(approve): exchanges wait; the first of them asks again.
+///                            approved ─▶ they pass; refused ─▶ nothing ever passes
+class cluster_gate final : public actors::http_carrier {
+public:
+  /// `name` is the server's in messages.
+  cluster_gate(bridge::connector_ptr where, std::string name);
+  ~cluster_gate() override;
+
+  /// Asks once and waits. `unavailable` if nobody answers within `patience`, `forbidden` without
+  /// the right to read the namespace, `bad_input` if it is no API server that can be spoken to:
+  /// TLS, another program, a release that is not known.
+  base::result<cluster_facts> ask(base::duration patience);
+
+  using approver = std::function<base::result<void>(const cluster_facts&)>;
+  using refusal = std::function<void(const base::error&)>;
+  /// Call one of the two before the first exchange. `approve` is called on a thread of the gate,
+  /// once a server has answered; `refused` at most once, with what `approve` or `ask` (except
+  /// `unavailable`) said.
+  void open();
+  void open_when(approver approve, refusal refused);
+
+  void start(std::uint64_t id, protocol::http_request request,
+             std::function<void(protocol::event)> tell) override;
+  void hang_up(std::uint64_t id) override;
+
+private:
+  using teller = std::function<void(protocol::event)>;
+  struct held {
+    protocol::http_request request;
+    teller tell;
+  };
+  enum class state { closed, asking, open, refused };
+
+  void ask_then(std::function<void(base::result<cluster_facts>)> heard);
+  void judge(base::result<cluster_facts> said);
+  void forward(std::uint64_t id, held x);
+
+  const std::string name_;
+  approver approve_;
+  refusal refused_;
+  std::mutex mutex_; // guards the two below
+  state state_ = state::closed;
+  std::map<std::uint64_t, held> held_;
+  std::unique_ptr<bridge::http_client> client_; // last: its thread ends before the rest
+};
+
+} // namespace tutti::cli

@@ -1,0 +1,119 @@
+// What `tutti local` refuses to begin with: flags and faults that make no sense.
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "actors/http_listener.hpp"
+#include "cli/local.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+using base::code;
+using base::error;
+
+/// Rows of the crash table at which the process can be made to die.
+constexpr std::array<std::string_view, 27> fault_points{
+    "C0",  "C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C10", "C11", "C12", "C13",
+    "C14", "P0", "P1", "P2", "P3", "P4", "P5", "P6", "P8", "B0", "B1",  "B2",  "B3"};
+
+error wrong(std::string what, std::string hint) {
+  return {code::bad_input, std::move(what), std::move(hint)};
+}
+
+/// The first of `given` that stands beside `flag`, as an error; `cure` says what is allowed.
+base::result<void> excludes(const char* flag,
+                            std::initializer_list<std::pair<const char*, bool>> given,
+                            const char* cure) {
+  for (const auto& [other, is_given] : given)
+    if (is_given)
+      return wrong(fmt::format("{} has no meaning with {}", other, flag), cure);
+  return {};
+}
+
+base::result<void> check_address(const char* flag, const std::string& text) {
+  if (text.empty())
+    return {};
+  auto read = actors::parse_host_port(text);
+  return read ? base::result<void>{} : read.error().in(flag);
+}
+
+base::result<void> check_server(const std::string& server) {
+  if (server.starts_with("https://"))
+    return wrong(fmt::format("--server {}: TLS is not built in", server),
+                 "run `kubectl proxy --port 8001` and give --server 127.0.0.1:8001");
+  return check_address("--server", without_scheme(server));
+}
+
+base::result<void> check_combination(const local_options& how) {
+  const bool has_admin = !how.admin.empty() && how.admin != default_server;
+  if (how.serve_only) {
+    if (how.listen.empty())
+      return wrong("--serve-only without --listen serves nobody",
+                   "give --listen, for example --listen 127.0.0.1:8001");
+    return excludes("--serve-only",
+                    {{"--server", !how.server.empty()},
+                     {"--until", !how.until.empty()},
+                     {"--admin", has_admin},
+                     {"--topology", !how.levels.empty()},
+                     {"--shards", how.shards != 0},
+                     {"--long-path", how.long_path}},
+                    "it runs the API server alone: -f, --listen, --data-dir, --kubernetes, --seed "
+                    "and --quiet go with it");
+  }
+  if (!how.server.empty())
+    return excludes("--server",
+                    {{"-f", !how.files.empty()},
+                     {"--listen", !how.listen.empty()},
+                     {"--until", !how.until.empty()},
+                     {"--seed", how.seed.has_value()}},
+                    "it runs the scheduler alone: --admin, --data-dir, --kubernetes, --topology, "
+                    "--shards, --long-path and --quiet go with it; apply files with kubectl");
+  return {};
+}
+
+base::result<void> check_levels(const std::vector<std::string>& levels) {
+  std::set<std::string> seen;
+  for (const auto& key : levels)
+    if (key.empty() || !seen.insert(key).second)
+      return wrong(key.empty() ? "--topology: a label key is empty"
+                               : fmt::format("--topology: {} stands there twice", key),
+                   "for example --topology topology.kubernetes.io/zone,example.com/rack");
+  return {};
+}
+
+base::result<void> check_fault(const std::string& fault) {
+  if (fault.empty())
+    return {};
+  const auto id = fault.substr(0, fault.rfind(':'));
+  if (std::find(fault_points.begin(), fault_points.end(), id) == fault_points.end())
+    return wrong(fmt::format("TUTTI_FAULT: there is no fault point \"{}\"", id),
+                 fmt::format("there are {}", fmt::join(fault_points, " ")));
+  const auto times = id.size() == fault.size() ? "1" : fault.substr(id.size() + 1);
+  const bool is_number = !times.empty() && times.size() < 10
+                         && times.find_first_not_of('0') != times.npos
+                         && times.find_first_not_of("0123456789") == times.npos;
+  if (!is_number)
+    return wrong(fmt::format("TUTTI_FAULT: \"{}\" is no number of passes", times),
+                 "ID or ID:N, for example TUTTI_FAULT=C4:20");
+  return {};
+}
+
+} // namespace
+
+base::result<void> check_local(const local_options& how, const std::string& fault) {
+  for (const auto& found :
+       {check_fault(fault), check_server(how.server), check_address("--listen", how.listen),
+        check_address("--admin", how.admin), check_combination(how), check_levels(how.levels)})
+    if (!found)
+      return found;
+  return {};
+}
+
+} // namespace tutti::cli
