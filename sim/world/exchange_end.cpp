@@ -1,0 +1,100 @@
+#include "sim/world/exchange_end.hpp"
+
+#include <charconv>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <fmt/format.h>
+
+#include "base/ensure.hpp"
+
+namespace tutti::sim {
+
+namespace {
+
+namespace http = boost::beast::http;
+
+std::int64_t retry_after_ms(const http::fields& headers) {
+  const auto text = headers[http::field::retry_after];
+  std::int64_t seconds = 0;
+  std::from_chars(text.data(), text.data() + text.size(), seconds);
+  return seconds * 1000;
+}
+
+} // namespace
+
+struct exchange_end::parser {
+  http::response_parser<http::string_body> http;
+  parser() {
+    http.eager(true);
+    http.body_limit(boost::none);
+  }
+};
+
+std::string request_text(const protocol::http_request& r, std::string_view user_agent) {
+  auto text = fmt::format("{} {} HTTP/1.1\r\nHost: kubernetes\r\nUser-Agent: {}\r\nAccept: "
+                          "application/json\r\n",
+                          r.method, r.target, user_agent);
+  if (!r.body.empty())
+    text += fmt::format("Content-Type: {}\r\n",
+                        r.content_type.empty() ? "application/json" : r.content_type.c_str());
+  if (!r.body.empty() || r.method != "GET")
+    text += fmt::format("Content-Length: {}\r\n", r.body.size());
+  return text + "\r\n" + r.body;
+}
+
+exchange_end::exchange_end(std::uint64_t id, bool is_stream)
+    : id_(id), is_stream_(is_stream), parser_(std::make_unique<parser>()) {}
+exchange_end::exchange_end(exchange_end&&) noexcept = default;
+exchange_end::~exchange_end() = default;
+
+std::vector<protocol::event> exchange_end::take(std::string_view bytes) {
+  std::vector<protocol::event> out;
+  rest_ += bytes;
+  auto& http = parser_->http;
+  while (!is_over_) {
+    boost::system::error_code failed;
+    const auto used = rest_.empty() ? 0 : http.put(boost::asio::buffer(rest_), failed);
+    rest_.erase(0, used);
+    ensure(!failed || failed == http::error::need_more, failed.message());
+    if (is_stream_ && !is_open_ && http.is_header_done() && http.get().result_int() == 200) {
+      is_open_ = true;
+      out.push_back(protocol::stream_opened{id_});
+    }
+    if (is_open_)
+      hand_on_lines(out);
+    if (http.is_done()) {
+      is_over_ = true;
+      if (is_open_)
+        out.push_back(protocol::stream_closed{id_, pending_.empty() ? "" : "cut in a line"});
+      else
+        out.push_back(protocol::answered{id_, static_cast<int>(http.get().result_int()),
+                                         std::move(http.get().body()), retry_after_ms(http.get())});
+    }
+    if (failed || used == 0)
+      break;
+  }
+  return out;
+}
+
+void exchange_end::hand_on_lines(std::vector<protocol::event>& out) {
+  pending_ += std::exchange(parser_->http.get().body(), {});
+  const auto end = pending_.rfind('\n');
+  if (end == std::string::npos)
+    return;
+  auto rest = pending_.substr(end + 1);
+  pending_.resize(end + 1);
+  out.push_back(protocol::stream_lines{id_, std::exchange(pending_, std::move(rest))});
+}
+
+std::vector<protocol::event> exchange_end::cut(std::string_view why) {
+  if (is_over_)
+    return {};
+  is_over_ = true;
+  if (is_open_)
+    return {protocol::stream_closed{id_, std::string{why}}};
+  return {protocol::answer_unknown{id_, std::string{why}}};
+}
+
+} // namespace tutti::sim

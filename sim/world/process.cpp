@@ -1,0 +1,338 @@
+#include "sim/world/process.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <caf/all.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
+
+#include "actors/replica.hpp"
+#include "base/ensure.hpp"
+
+namespace tutti::sim {
+
+namespace {
+
+/// Thrown through a role's actor whose process has just died: nothing after it is performed.
+struct process_has_died {};
+
+/// The time of a process: the world's, with a wall clock of its own.
+class process_clock final : public base::clock {
+public:
+  process_clock(const timeline& time, const base::duration& offset)
+      : time_(time), offset_(offset) {}
+  base::time_point now() const override { return time_.now(); }
+  base::wall_time wall_now() const override {
+    return {time_.wall_now().unix_ms
+            + std::chrono::duration_cast<std::chrono::milliseconds>(offset_).count()};
+  }
+
+private:
+  const timeline& time_;
+  const base::duration& offset_;
+};
+
+caf::actor_clock::time_point caf_time(base::time_point t) {
+  return caf::actor_clock::time_point{
+      std::chrono::duration_cast<caf::actor_clock::duration_type>(t.time_since_epoch())};
+}
+
+} // namespace
+
+/// Puts every exchange of one life on the simulated network.
+class process::carrier final : public actors::http_carrier {
+public:
+  carrier(api_node& api, const std::string& client) : api_(api), client_(client) {}
+
+  void start(std::uint64_t id, protocol::http_request request,
+             std::function<void(protocol::event)> tell) override {
+    if (is_cut_)
+      return;
+    keys_[id] = api_.start(client_, id, std::move(request), std::move(tell));
+  }
+  void hang_up(std::uint64_t id) override {
+    if (const auto pos = keys_.find(id); pos != keys_.end()) {
+      api_.forget(pos->second);
+      keys_.erase(pos);
+    }
+  }
+  void cut() {
+    is_cut_ = true;
+    for (const auto& [id, key] : keys_)
+      api_.forget(key);
+    keys_.clear();
+  }
+
+private:
+  api_node& api_;
+  const std::string& client_;
+  std::map<std::uint64_t, std::uint64_t> keys_; ///< of the process → of the network
+  bool is_cut_ = false;
+};
+
+struct process::life {
+  life(const process_parts& with, const std::string& name, const base::duration& offset)
+      : clock(with.time, offset), http(with.api, name) {
+    config.set("scheduler.policy", caf::atom("testing"));
+    system = std::make_unique<caf::actor_system>(config);
+    coordinator = dynamic_cast<caf::scheduler::test_coordinator*>(&system->scheduler());
+    ensure(coordinator != nullptr, name);
+    coordinator->clock().current_time = caf_time(with.time.now());
+  }
+
+  /// Every actor to its end; then timers that nobody waits for.
+  void run_out() {
+    while (coordinator->has_job())
+      coordinator->run_once();
+    coordinator->clock().cancel_all();
+    while (coordinator->has_job())
+      coordinator->run_once();
+  }
+
+  std::uint64_t number = 0;
+  process_clock clock;
+  std::unique_ptr<persistence::memory_store> store;
+  carrier http;
+  caf::actor_system_config config;
+  std::unique_ptr<caf::actor_system> system;
+  caf::scheduler::test_coordinator* coordinator = nullptr;
+  std::unique_ptr<actors::replica> replica;
+  bool is_syncing = false;
+  bool is_over = false;           ///< nothing it does is seen any more
+  std::optional<std::string> why; ///< it failed, or died at a fault point
+};
+
+/// Shows every step of a role to the world.
+class process::watched_role final : public protocol::role {
+public:
+  watched_role(process& home, life& of, protocol::address where, protocol::role_ptr inner)
+      : home_(home), life_(of), where_(std::move(where)), inner_(std::move(inner)) {
+    home_.roles_[where_] = inner_.get();
+  }
+  ~watched_role() override {
+    if (const auto pos = home_.roles_.find(where_);
+        pos != home_.roles_.end() && pos->second == inner_.get())
+      home_.roles_.erase(pos);
+  }
+  watched_role(const watched_role&) = delete;
+  watched_role& operator=(const watched_role&) = delete;
+
+  protocol::effects on(const protocol::event& e, base::time_point now) override {
+    if (life_.is_over)
+      return {};
+    auto wanted = inner_->on(e, now);
+    if (home_.with_.watches != nullptr)
+      home_.with_.watches->stepped(home_, where_, e, wanted);
+    return wanted;
+  }
+  std::string snapshot() const override { return inner_->snapshot(); }
+  base::result<void> restore(std::string_view bytes) override { return inner_->restore(bytes); }
+  std::uint64_t state_hash() const override { return inner_->state_hash(); }
+
+private:
+  process& home_;
+  life& life_;
+  const protocol::address where_;
+  const protocol::role_ptr inner_;
+};
+
+process::process(std::string name, actors::scheduler_options how, process_parts with)
+    : name_(std::move(name)), how_(std::move(how)), with_(with) {}
+
+process::~process() {
+  if (life_)
+    end("the world ends");
+}
+
+base::result<void> process::start() {
+  ensure(!life_, name_);
+  auto opened = persistence::memory_store::open(disk_, {.shards = how_.shards, .cluster_uid = {}});
+  if (!opened)
+    return opened.error();
+  life_ = std::make_unique<life>(with_, name_, wall_offset_);
+  life_->number = ++lives_;
+  life_->store = std::move(*opened);
+  auto& now = *life_;
+  now.replica = std::make_unique<actors::replica>(
+      how_, actors::surroundings{
+                .system = *now.system,
+                .store = *now.store,
+                .http = &now.http,
+                .clock = now.clock,
+                .on_fatal = [&now](const base::error& e) { now.why = e.message(); },
+                .wrap =
+                    [this, &now](const protocol::address& where, protocol::role_ptr role) {
+                      return std::make_unique<watched_role>(*this, now, where, std::move(role));
+                    },
+                .pass_fault = [this](std::string_view id) { passed(id); }});
+  if (auto ok = now.replica->recover(); !ok) {
+    end(ok.error().message());
+    return ok.error();
+  }
+  if (with_.watches != nullptr)
+    with_.watches->began(*this);
+  now.replica->begin();
+  is_paused_ = false;
+  tick();
+  sync_soon();
+  return {};
+}
+
+void process::crash(std::size_t kept) {
+  if (!life_)
+    return;
+  disk_ = life_->store->crash(kept);
+  end("crash");
+}
+
+void process::stop() {
+  ensure(life_ != nullptr, name_);
+  life_->replica->rest();
+  life_->replica->write_last_checkpoints();
+  while (life_->coordinator->has_job() || life_->store->queued() > 0) {
+    if (life_->coordinator->has_job())
+      life_->coordinator->run_once();
+    else
+      life_->store->run_all();
+  }
+  life_->store->close();
+  disk_ = life_->store->durable();
+  end("stop");
+}
+
+/// The disk is what the caller has made of it by now.
+void process::end(std::string why) {
+  life_->is_over = true;
+  life_->http.cut();
+  life_->replica->rest();
+  if (armed_ && life_->why)
+    armed_.reset();
+  life_->replica->end_all();
+  life_->run_out();
+  life_->replica.reset();
+  life_.reset();
+  ensure(roles_.empty(), name_, roles_.size());
+  if (with_.watches != nullptr)
+    with_.watches->ended(*this, why);
+}
+
+void process::arm(std::string id, std::uint64_t times, std::size_t kept) {
+  armed_ = armed_fault{std::move(id), times, kept};
+}
+
+void process::passed(std::string_view fault) {
+  if (life_->is_over || !armed_ || armed_->id != fault || --armed_->times > 0)
+    return;
+  disk_ = life_->store->crash(armed_->kept);
+  life_->is_over = true;
+  life_->why = "died at " + armed_->id;
+  throw process_has_died{};
+}
+
+/// F10: a process whose store or role is broken ends, and finds on its disk what was synced.
+bool process::bury() {
+  if (!life_ || !life_->why)
+    return false;
+  auto why = *life_->why;
+  if (!life_->is_over)
+    disk_ = life_->store->crash(0);
+  end(std::move(why));
+  return true;
+}
+
+persistence::memory_store& process::store() {
+  ensure(life_ != nullptr, name_);
+  return *life_->store;
+}
+
+actors::replica* process::replica() {
+  return life_ ? life_->replica.get() : nullptr;
+}
+
+// ---------------------------------------------------------------- steps
+
+std::size_t process::runnable() const {
+  return life_ && !is_paused_ ? life_->coordinator->jobs.size() : 0;
+}
+
+void process::run(std::size_t n) {
+  auto& jobs = life_->coordinator->jobs;
+  ensure(n < jobs.size(), n, jobs.size());
+  life_->coordinator->clock().current_time = caf_time(with_.time.now());
+  if (n != 0)
+    std::swap(jobs[0], jobs[n]);
+  life_->coordinator->run_once();
+  sync_soon();
+}
+
+std::optional<base::time_point> process::next_timer() const {
+  if (!life_ || is_paused_)
+    return std::nullopt;
+  const auto& due = life_->coordinator->clock().schedule();
+  if (due.empty())
+    return std::nullopt;
+  return base::time_point{
+      std::chrono::duration_cast<base::duration>(due.begin()->first.time_since_epoch())};
+}
+
+void process::fire_timers() {
+  if (!life_ || is_paused_)
+    return;
+  auto& clock = life_->coordinator->clock();
+  const auto now = caf_time(with_.time.now());
+  clock.current_time = std::max(clock.current_time, now);
+  while (!clock.schedule().empty() && clock.schedule().begin()->first <= now)
+    clock.trigger_timeout();
+}
+
+void process::tick() {
+  with_.time.after(actors::tick_interval, [this, number = lives_] {
+    if (!life_ || life_->number != number)
+      return;
+    if (!is_paused_)
+      life_->replica->tick();
+    tick();
+  });
+}
+
+/// What is queued while a sync runs shares the next one.
+void process::sync_soon() {
+  if (!life_ || life_->is_over || life_->is_syncing || life_->store->queued() == 0)
+    return;
+  life_->is_syncing = true;
+  with_.time.after(draw(with_.chance.disk, with_.sync_least, with_.sync_most),
+                   [this, number = life_->number] {
+                     if (!life_ || life_->number != number || life_->is_over)
+                       return;
+                     life_->is_syncing = false;
+                     if (!is_paused_)
+                       life_->store->run_all();
+                     sync_soon();
+                   });
+}
+
+// ---------------------------------------------------------------- looking
+
+protocol::role* process::role(const protocol::address& where) const {
+  const auto pos = roles_.find(where);
+  return pos == roles_.end() ? nullptr : pos->second;
+}
+
+std::string process::inspect(const protocol::address& where, const std::string& what,
+                             const std::string& name) const {
+  auto* asked = role(where);
+  if (asked == nullptr)
+    return {};
+  const auto said =
+      asked->on(protocol::received{protocol::to(protocol::role_kind::admin),
+                                   protocol::message{protocol::inspect{1, what, name}}},
+                with_.time.now());
+  for (const auto& e : said.list())
+    if (const auto* s = std::get_if<protocol::send>(&e))
+      if (const auto* answer = std::get_if<protocol::inspected>(&s->what))
+        return answer->json;
+  return {};
+}
+
+} // namespace tutti::sim

@@ -1,0 +1,122 @@
+// One scheduler process of a simulated world: production actors on CAF's testing scheduler, a disk
+// that outlives it, and no thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "actors/options.hpp"
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "persistence/memory_store.hpp"
+#include "protocol/address.hpp"
+#include "protocol/role.hpp"
+#include "sim/world/api_node.hpp"
+#include "sim/world/dice.hpp"
+#include "sim/world/observer.hpp"
+#include "sim/world/timeline.hpp"
+
+namespace tutti::actors {
+class replica;
+}
+
+namespace tutti::sim {
+
+/// What a world gives each of its processes; it outlives them.
+struct process_parts {
+  timeline& time;
+  api_node& api;
+  dice& chance;
+  observer* watches = nullptr;
+  base::duration sync_least = std::chrono::microseconds{100};
+  base::duration sync_most = std::chrono::milliseconds{2};
+};
+
+///     down ── start ──▶ up ── crash, death ──▶ down
+///                        └─ pause ⇄ resume
+class process {
+public:
+  process(std::string name, actors::scheduler_options how, process_parts with);
+  ~process();
+  process(const process&) = delete;
+  process& operator=(const process&) = delete;
+
+  const std::string& name() const { return name_; }
+  bool is_up() const { return life_ != nullptr; }
+  bool is_paused() const { return is_paused_; }
+  /// How many lives have begun.
+  std::uint64_t lives() const { return lives_; }
+
+  /// Begins a life on what the disk holds. The errors of opening a store; then it stays down.
+  base::result<void> start();
+  /// Ends as by kill -9: of the writes that were not synced the first `kept` have reached the disk.
+  void crash(std::size_t kept = 0);
+  /// Ends in order: last checkpoints, everything synced.
+  void stop();
+  void pause() { is_paused_ = true; }
+  void resume() { is_paused_ = false; }
+  /// The next time (of `times`) that the crash table row `id` is passed, the process dies there.
+  void arm(std::string id, std::uint64_t times, std::size_t kept);
+  /// The disk of a process that is down: to damage, empty or inspect it.
+  persistence::disk& disk() { return disk_; }
+  /// The store of one that is up.
+  persistence::memory_store& store();
+  /// Wall clocks may be wrong: this much is added from here on.
+  void jump_wall_clock(base::duration by) { wall_offset_ += by; }
+
+  // ---- what the world does with it
+  /// Actors that could take a message now.
+  std::size_t runnable() const;
+  /// The n-th of them takes one message.
+  void run(std::size_t n);
+  /// When its next timer is due.
+  std::optional<base::time_point> next_timer() const;
+  /// Timers that are due fire.
+  void fire_timers();
+  /// A life that has failed or reached an armed fault point ends here. True if it did.
+  bool bury();
+
+  // ---- what observers see
+  /// The role at `where`, null if nobody is there. Only to be asked, never to be told.
+  protocol::role* role(const protocol::address& where) const;
+  const std::map<protocol::address, protocol::role*>& roles() const { return roles_; }
+  /// The answer to `inspect`: the role's JSON, empty if there is none.
+  std::string inspect(const protocol::address& where, const std::string& what,
+                      const std::string& name) const;
+  actors::replica* replica();
+  const actors::scheduler_options& options() const { return how_; }
+
+private:
+  class watched_role;
+  class carrier;
+  struct life;
+
+  void end(std::string why);
+  void passed(std::string_view fault);
+  void tick();
+  void sync_soon();
+
+  const std::string name_;
+  const actors::scheduler_options how_;
+  const process_parts with_;
+  persistence::disk disk_;
+  base::duration wall_offset_{};
+  bool is_paused_ = false;
+  std::uint64_t lives_ = 0;
+  std::map<protocol::address, protocol::role*> roles_;
+  std::unique_ptr<life> life_;
+
+  struct armed_fault {
+    std::string id;
+    std::uint64_t times = 0;
+    std::size_t kept = 0;
+  };
+  std::optional<armed_fault> armed_;
+};
+
+} // namespace tutti::sim
