@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "cli/chaos_verbs.hpp"
 #include "cli/daemon.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/local.hpp"
@@ -265,6 +266,7 @@ int main(int argc, char** argv) {
                          "  tutti VERB --help"}
              + exit_codes);
   add_plan(app, a);
+  cli::add_chaos_verbs(app, a.run);
   add_local(app, a);
   add_get(app, a);
   add_gang_verb(app, a, "describe", "Everything about one gang", "tutti describe gang ring",

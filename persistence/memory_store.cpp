@@ -95,7 +95,7 @@ void memory_store::close() {
   // An orderly end leaves nothing unsynced behind.
   for (const auto& each : unsynced_)
     if (!is_broken_)
-      durable_.apply(each);
+      make_durable(each);
   unsynced_.clear();
   const std::lock_guard lock{mutex_};
   is_dead_ = true;
@@ -193,6 +193,12 @@ base::result<outcome> memory_store::read(const recover_request& x) const {
   return outcome{std::move(*found)};
 }
 
+void memory_store::make_durable(const batch& b) {
+  durable_.apply(b);
+  if (hear_durable_)
+    hear_durable_(b);
+}
+
 base::result<void> memory_store::write(batch& b) {
   if (is_broken_)
     return broken_error();
@@ -213,7 +219,7 @@ base::result<void> memory_store::write(batch& b) {
   if (synced) {
     ++counted_.syncs;
     for (const auto& each : unsynced_)
-      durable_.apply(each);
+      make_durable(each);
     unsynced_.clear();
     book_.was_synced(number);
   }

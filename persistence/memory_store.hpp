@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -74,6 +75,10 @@ public:
   /// are fewer). A batch survives whole or not at all, as checksums see to it.
   disk crash(std::size_t kept = 0);
 
+  /// Called for every batch at the moment at which it is durable, on the thread that runs the
+  /// store, before its completions. Not for what a crash leaves: `crash` returns that.
+  void on_durable(std::function<void(const batch&)> hear) { hear_durable_ = std::move(hear); }
+
   /// What a reader of the disk would find now if nothing unsynced had survived.
   const disk& durable() const { return durable_; }
 
@@ -92,11 +97,13 @@ private:
 
   memory_store(disk on, recovered from);
   void run_group(std::vector<entry> group);
+  void make_durable(const batch& b);
   base::result<outcome> read(const recover_request& x) const;
   base::result<void> write(batch& b);
   std::vector<entry> take_group(std::size_t most);
 
   disk durable_;
+  std::function<void(const batch&)> hear_durable_;
   std::vector<batch> unsynced_;
   book book_;
   remains remains_;

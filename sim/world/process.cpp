@@ -153,6 +153,10 @@ base::result<void> process::start() {
   life_ = std::make_unique<life>(with_, name_, wall_offset_);
   life_->number = ++lives_;
   life_->store = std::move(*opened);
+  life_->store->on_durable([this](const persistence::batch& b) {
+    if (with_.watches != nullptr)
+      with_.watches->durable(*this, b);
+  });
   auto& now = *life_;
   now.replica = std::make_unique<actors::replica>(
       how_, actors::surroundings{
@@ -241,6 +245,21 @@ bool process::bury() {
   return true;
 }
 
+void process::lose_disk() {
+  ensure(!life_, name_);
+  disk_ = {};
+  if (with_.watches != nullptr)
+    with_.watches->ended(*this, "disk lost");
+}
+
+bool process::kill(const protocol::address& where) {
+  const auto who = life_ ? life_->replica->routes().find(where) : caf::actor{};
+  if (!who)
+    return false;
+  caf::anon_send_exit(who, caf::exit_reason::unhandled_exception);
+  return true;
+}
+
 persistence::memory_store& process::store() {
   ensure(life_ != nullptr, name_);
   return *life_->store;
@@ -301,7 +320,8 @@ void process::sync_soon() {
   if (!life_ || life_->is_over || life_->is_syncing || life_->store->queued() == 0)
     return;
   life_->is_syncing = true;
-  with_.time.after(draw(with_.chance.disk, with_.sync_least, with_.sync_most),
+  const auto takes = draw(with_.chance.disk, with_.sync_least, with_.sync_most);
+  with_.time.after(std::max(takes, slow_sync_),
                    [this, number = life_->number] {
                      if (!life_ || life_->number != number || life_->is_over)
                        return;

@@ -62,10 +62,17 @@ public:
   void resume() { is_paused_ = false; }
   /// The next time (of `times`) that the crash table row `id` is passed, the process dies there.
   void arm(std::string id, std::uint64_t times, std::size_t kept);
+  void disarm() { armed_.reset(); }
+  /// The disk of a process that is down is empty when it starts again.
+  void lose_disk();
   /// The disk of a process that is down: to damage, empty or inspect it.
   persistence::disk& disk() { return disk_; }
   /// The store of one that is up.
   persistence::memory_store& store();
+  /// From here on a sync takes this long; 0 = as the world says.
+  void slow_disk(base::duration sync) { slow_sync_ = sync; }
+  /// One actor dies as by an exception. False if nobody is there.
+  bool kill(const protocol::address& where);
   /// Wall clocks may be wrong: this much is added from here on.
   void jump_wall_clock(base::duration by) { wall_offset_ += by; }
 
@@ -106,6 +113,7 @@ private:
   const process_parts with_;
   persistence::disk disk_;
   base::duration wall_offset_{};
+  base::duration slow_sync_{};
   bool is_paused_ = false;
   std::uint64_t lives_ = 0;
   std::map<protocol::address, protocol::role*> roles_;

@@ -23,6 +23,7 @@ world::world(options how) : how_(std::move(how)), chance_(how_.seed) {
 }
 
 world::~world() {
+  observers_.clear(); // they may have gone before us
   processes_.clear(); // they speak to the API server to the end
 }
 
@@ -135,6 +136,11 @@ void world::arrives(std::string_view client, const protocol::http_request& reque
 void world::api_turned() {
   for (auto* o : observers_)
     o->api_turned();
+}
+
+void world::durable(process& who, const persistence::batch& written) {
+  for (auto* o : observers_)
+    o->durable(who, written);
 }
 
 void world::began(process& who) {

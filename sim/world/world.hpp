@@ -73,6 +73,7 @@ private:
                const protocol::effects& wanted) override;
   void arrives(std::string_view client, const protocol::http_request& request) override;
   void api_turned() override;
+  void durable(process& who, const persistence::batch& written) override;
   void began(process& who) override;
   void ended(process& who, std::string_view why) override;
   void run_one_of(std::size_t runnable);

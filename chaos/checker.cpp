@@ -1,0 +1,69 @@
+#include "chaos/checker.hpp"
+
+#include <fmt/format.h>
+
+#include "base/ensure.hpp"
+#include "persistence/book.hpp"
+
+namespace tutti::chaos {
+
+checker::checker(sim::world& on, options how)
+    : on_(on), how_(std::move(how)), truth_(how_.scheduler) {}
+
+/// The first one counts: what follows it may be its consequence.
+void checker::say(std::string_view id, std::string what) {
+  ensure(find_invariant(id) != nullptr, id);
+  if (!broken_)
+    broken_ = violation{std::string{id}, on_.time().now(), std::move(what)};
+}
+
+/// Counts a look; false once something is broken.
+bool checker::look(std::string_view id) {
+  if (broken_)
+    return false;
+  ++looks_[std::string{id}];
+  return true;
+}
+
+bool checker::has_started(const group_truth& group) const {
+  return group.has_condition || started_.contains(group.uid);
+}
+
+void checker::api_turned() {
+  truth_.follow(
+      on_.api().plane(), on_.time().now(),
+      [this](const pod_truth* before, const pod_truth* now) { pod_changed(before, now); });
+}
+
+void checker::durable(sim::process&, const persistence::batch& written) {
+  for (const auto& p : written.puts)
+    if (p.where == persistence::family::decisions)
+      take_decision(p.key, p.value);
+}
+
+void checker::began(sim::process& who) {
+  for (auto& [where, word] : shards_)
+    if (where.first == who.name()) {
+      word.is_fresh = false;
+      word.voted.clear();
+    }
+}
+
+/// A crash may have put on the disk what nobody was told of, and a lost disk has nothing.
+void checker::ended(sim::process& who, std::string_view) {
+  if (who.is_up())
+    return;
+  const auto& kept = who.disk().of(persistence::family::decisions);
+  for (const auto& [key, value] : kept)
+    take_decision(key, value);
+  for (auto& [slot, d] : decisions_)
+    if (!kept.contains(persistence::decision_key(slot)))
+      d.is_lost = true;
+  // Without its disk a shard has obeyed nobody.
+  if (who.disk().of(persistence::family::meta).empty())
+    for (auto& [where, word] : shards_)
+      if (where.first == who.name())
+        word.epochs.clear();
+}
+
+} // namespace tutti::chaos

@@ -1,0 +1,164 @@
+// The judge's eye on what is durable: decisions, as they are written.
+#include "chaos/checker.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/ensure.hpp"
+#include "persistence/format.hpp"
+#include "protocol/records_codec.hpp"
+
+namespace tutti::chaos {
+
+namespace {
+
+using persistence::family;
+
+std::string name_of(const base::slot_id& slot, const protocol::decision& x) {
+  return fmt::format("decision {} of {}", slot.ordinal, protocol::to_text(x.gang_name));
+}
+
+bool is_finished(const protocol::decision& x) {
+  return x.is_done || x.what == protocol::verdict::aborted;
+}
+
+} // namespace
+
+void checker::take_decision(const std::string& key, const std::string& value) {
+  const auto slot = persistence::read_decision_key(key);
+  const auto framed = persistence::open_frame(family::decisions, key, value);
+  ensure(slot.has_value() && framed.has_value(), key.size());
+  auto read = protocol::decode_decision(framed->payload);
+  ensure(read.has_value(), slot->ordinal);
+  const auto pos = decisions_.find(*slot);
+  if (pos == decisions_.end()) {
+    check_new(*slot, *read);
+    const bool is_committed = read->what == protocol::verdict::committed;
+    if (is_committed)
+      started_.insert(slot->gang.value);
+    for (const auto& part : read->chosen.slices) {
+      for (const auto& s : part.seats)
+        decided_.emplace(s.pod.value, s.node_name.value);
+      for (const auto& v : part.victims)
+        victims_.insert(v.pod.value);
+    }
+    decisions_.emplace(*slot, known_decision{*read, *read, false});
+    return;
+  }
+  check_change(*slot, pos->second, *read);
+  pos->second.latest = std::move(*read);
+}
+
+/// Upholds S1a, S4, S6, S7: at the moment at which they could be broken.
+void checker::check_new(const base::slot_id& slot, const protocol::decision& x) {
+  if (look("S7"))
+    for (const auto& [other, d] : decisions_)
+      if (other.gang == slot.gang && !d.is_lost && other.ordinal < slot.ordinal
+          && !is_finished(d.latest))
+        say("S7", fmt::format("{} is written while {} is not done", name_of(slot, x),
+                              name_of(other, d.first)));
+  if (x.what != protocol::verdict::committed)
+    return;
+  check_minimum(x);
+  check_room(x);
+  if (!look("S6"))
+    return;
+  for (const auto& part : x.chosen.slices)
+    for (const auto& s : part.seats)
+      for (const auto& [other, d] : decisions_)
+        if (d.is_live() && !is_cancelled(d, s.pod))
+          for (const auto& theirs : d.first.chosen.slices)
+            for (const auto& t : theirs.seats)
+              if (t.pod == s.pod)
+                say("S6", fmt::format("pod {} is in {} and in {}", s.pod_name, name_of(slot, x),
+                                      name_of(other, d.first)));
+}
+
+void checker::check_minimum(const protocol::decision& x) {
+  if (!look("S4"))
+    return;
+  for (std::uint32_t g = 0; g < x.groups.size(); ++g) {
+    std::size_t planned = g < x.bound_already.size() ? x.bound_already[g] : 0;
+    for (const auto& part : x.chosen.slices)
+      planned += static_cast<std::size_t>(std::count_if(
+          part.seats.begin(), part.seats.end(), [g](const auto& s) { return s.group == g; }));
+    if (planned < x.groups[g].min_count)
+      say("S4", fmt::format("gang {} has {} members planned or bound, its minimum is {}",
+                            protocol::to_text(x.gang_name), planned, x.groups[g].min_count));
+  }
+}
+
+bool checker::is_cancelled(const known_decision& x, const base::pod_uid& pod) const {
+  const auto& c = x.latest.cancelled;
+  return std::find(c.begin(), c.end(), pod) != c.end();
+}
+
+/// Bound pods and the seats of all live plans, each pod once, against what the node offers. Pods
+/// that others put there while a view may still lag behind are not ours to answer for.
+void checker::check_room(const protocol::decision& x) {
+  if (!look("S1a"))
+    return;
+  const auto now = on_.time().now();
+  constexpr auto lag = std::chrono::seconds{100};
+  std::set<std::string> nodes;
+  for (const auto& part : x.chosen.slices)
+    for (const auto& s : part.seats)
+      nodes.insert(s.node_name.value);
+  for (const auto& node : nodes) {
+    const auto there = truth_.nodes().find(node);
+    if (there == truth_.nodes().end())
+      continue; // it has gone since: the attempt finds out
+    std::map<std::string, base::resources> takes;
+    for (const auto& [uid, pod] : truth_.pods())
+      if (pod.node == node && !pod.is_finished && !(pod.came_bound && pod.bound_since + lag > now))
+        takes[uid] = pod.takes.amounts;
+    const auto add = [&](const known_decision* from, const protocol::decision& d) {
+      for (const auto& part : d.chosen.slices) {
+        for (const auto& s : part.seats)
+          if (s.node_name.value == node && s.node.value == there->second.uid
+              && truth_.pods().contains(s.pod.value) && !truth_.pods().at(s.pod.value).is_finished
+              && (from == nullptr || !is_cancelled(*from, s.pod)))
+            takes[s.pod.value] = s.takes.amounts;
+        for (const auto& v : part.victims)
+          takes.erase(v.pod.value);
+      }
+    };
+    for (const auto& [slot, d] : decisions_)
+      if (d.is_live())
+        add(&d, d.first);
+    add(nullptr, x);
+    base::resources sum;
+    for (const auto& [uid, amount] : takes)
+      sum += amount;
+    const auto offered = truth_.offered_lately(node, now);
+    if (const auto lacks = base::first_shortage(sum, offered); !lacks.fits())
+      say("S1a",
+          fmt::format("with gang {} node {} is promised {} {} of {}",
+                      protocol::to_text(x.gang_name), node, lacks.name, lacks.need, lacks.room));
+  }
+}
+
+/// Upholds S2: of a decision only `cancelled`, `adopted_by` and `is_done` grow; a done one keeps no
+/// plan.
+void checker::check_change(const base::slot_id& slot, const known_decision& before,
+                           const protocol::decision& now) {
+  if (!look("S2"))
+    return;
+  const auto& was = before.latest;
+  const auto what = name_of(slot, before.first);
+  if (now.by != was.by || now.what != was.what)
+    say("S2", what + " has another winner than before");
+  else if (was.is_done && !now.is_done)
+    say("S2", what + " was done and is open again");
+  else if (!now.is_done && !(now.chosen == was.chosen))
+    say("S2", what + " has another plan than before");
+  else if (!now.is_done
+           && !std::all_of(was.cancelled.begin(), was.cancelled.end(), [&](const auto& pod) {
+                return std::find(now.cancelled.begin(), now.cancelled.end(), pod)
+                       != now.cancelled.end();
+              }))
+    say("S2", what + " has lost a cancelled member");
+}
+
+} // namespace tutti::chaos

@@ -1,0 +1,264 @@
+#include "chaos/nemesis.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "base/ensure.hpp"
+
+namespace tutti::chaos {
+
+namespace {
+
+/// How long a process is down after a crash that does not say.
+constexpr auto usual_outage = std::chrono::milliseconds{500};
+/// How long a watch that stalls holds back what comes while it does.
+constexpr auto stall_step = std::chrono::milliseconds{1};
+
+/// "pods" of "/api/v1/pods?watch=1".
+std::string resource_of(std::string_view target) {
+  const auto path = target.substr(0, target.find('?'));
+  return std::string{path.substr(path.rfind('/') + 1)};
+}
+
+} // namespace
+
+nemesis::nemesis(sim::world& on, const schedule& what) : on_(on), what_(what) {
+  for (const auto& a : what_.actions)
+    on_.time().at(base::time_point{} + a.at, [this, &a] { perform(a); });
+  on_.time().at(base::time_point{} + what_.faults_until, [this] { heal(); });
+  on_.api().judges(
+      [this](const std::string&, const protocol::http_request& r) { return judge(r); });
+  on_.api().judges_watches(
+      [this](const std::string&, const std::string& target) { return judge_watch(target); });
+}
+
+nemesis::deed nemesis::deed_of(std::string_view what) {
+  static const std::map<std::string_view, deed> all{
+      {"node", &nemesis::node},
+      {"node_gone", &nemesis::node_gone},
+      {"cordon", &nemesis::cordon},
+      {"gang", &nemesis::gang},
+      {"gang_gone", &nemesis::gang_gone},
+      {"pod_gone", &nemesis::pod_gone},
+      {"pod_done", &nemesis::pod_done},
+      {"min", &nemesis::min},
+      {"foreign", &nemesis::foreign},
+      {"crash", &nemesis::crash},
+      {"crash_at", &nemesis::crash_at},
+      {"pause", &nemesis::pause},
+      {"kill_actor", &nemesis::kill_actor},
+      {"clock", &nemesis::clock},
+      {"disk_full", &nemesis::disk_full},
+      {"sync_fails", &nemesis::sync_fails},
+      {"slow_disk", &nemesis::slow_disk},
+      {"cut_off", &nemesis::cut_off},
+      {"api", &nemesis::api},
+      {"api_down", &nemesis::api_down},
+      {"watch_cut", &nemesis::watch_cut},
+      {"watch_stall", &nemesis::watch_stall},
+      {"watch_twice", &nemesis::watch_twice},
+  };
+  const auto pos = all.find(what);
+  ensure(pos != all.end(), what);
+  return pos->second;
+}
+
+void nemesis::perform(const action& x) {
+  if (tell_)
+    tell_(x);
+  if ((this->*deed_of(x.what))(x))
+    ++done_[x.what];
+}
+
+sim::process* nemesis::process(const action& x) const {
+  return on_.find(x.target);
+}
+
+/// Whatever may still fail is called off, and whoever is down comes up.
+void nemesis::heal() {
+  awaited_.clear();
+  down_.clear();
+  stall_.clear();
+  twice_.clear();
+  for (std::size_t n = 0; n < on_.processes(); ++n) {
+    auto& p = on_.at(n);
+    p.resume();
+    p.disarm();
+    p.slow_disk({});
+    on_.api().cut_off(p.name(), false);
+    if (!p.is_up())
+      on_.start_again(p, usual_outage);
+  }
+}
+
+// ---------------------------------------------------------------- processes
+
+bool nemesis::crash(const action& x) {
+  auto* p = process(x);
+  if (p == nullptr || !p->is_up())
+    return false;
+  p->crash(static_cast<std::size_t>(number(x, "kept")));
+  if (text(x, "disk") == "lost")
+    p->lose_disk();
+  const auto down = time_of(x, "down");
+  on_.start_again(*p, down > base::duration{0} ? down : usual_outage);
+  return true;
+}
+
+bool nemesis::crash_at(const action& x) {
+  auto* p = process(x);
+  if (p == nullptr)
+    return false;
+  const auto pass = std::max<std::int64_t>(number(x, "pass"), 1);
+  p->arm(text(x, "row"), static_cast<std::uint64_t>(pass),
+         static_cast<std::size_t>(number(x, "kept")));
+  return true;
+}
+
+bool nemesis::pause(const action& x) {
+  auto* p = process(x);
+  if (p == nullptr || !p->is_up() || p->is_paused())
+    return false;
+  p->pause();
+  on_.time().after(time_of(x, "for"), [p] { p->resume(); });
+  return true;
+}
+
+bool nemesis::kill_actor(const action& x) {
+  auto* p = process(x);
+  return p != nullptr && p->kill(address_of(text(x, "role")));
+}
+
+bool nemesis::clock(const action& x) {
+  auto* p = process(x);
+  if (p != nullptr)
+    p->jump_wall_clock(time_of(x, "by"));
+  return p != nullptr;
+}
+
+// ---------------------------------------------------------------- disks
+
+bool nemesis::disk_full(const action& x) {
+  auto* p = process(x);
+  if (p == nullptr || !p->is_up())
+    return false;
+  p->store().fail(persistence::memory_store::failure::disk_full);
+  return true;
+}
+
+bool nemesis::sync_fails(const action& x) {
+  auto* p = process(x);
+  if (p == nullptr || !p->is_up())
+    return false;
+  p->store().fail(persistence::memory_store::failure::sync_fails);
+  return true;
+}
+
+bool nemesis::slow_disk(const action& x) {
+  auto* p = process(x);
+  if (p == nullptr)
+    return false;
+  p->slow_disk(time_of(x, "sync"));
+  on_.time().after(time_of(x, "for"), [p] { p->slow_disk({}); });
+  return true;
+}
+
+// ---------------------------------------------------------------- network and API server
+
+bool nemesis::cut_off(const action& x) {
+  on_.api().cut_off(x.target, true);
+  on_.time().after(time_of(x, "for"), [this, name = x.target] { on_.api().cut_off(name, false); });
+  return true;
+}
+
+bool nemesis::api(const action& x) {
+  const auto nth = std::max<std::int64_t>(number(x, "nth"), 1);
+  awaited_.push_back({&x, static_cast<std::uint64_t>(nth)});
+  return true;
+}
+
+bool nemesis::api_down(const action& x) {
+  down_[x.target] = {on_.time().now() + time_of(x, "for"), &x};
+  return true;
+}
+
+bool nemesis::watch_cut(const action& x) {
+  on_.api().cut_watches({}, x.target);
+  return true;
+}
+
+bool nemesis::watch_stall(const action& x) {
+  stall_[x.target] = {on_.time().now() + time_of(x, "for"), &x};
+  return true;
+}
+
+bool nemesis::watch_twice(const action& x) {
+  twice_[x.target] = {on_.time().now() + time_of(x, "for"), &x};
+  return true;
+}
+
+sim::api_verdict nemesis::judge(const protocol::http_request& request) {
+  const auto word = request_word(request.method, request.target);
+  for (auto pos = awaited_.begin(); pos != awaited_.end(); ++pos)
+    if (pos->what->target == word && --pos->left == 0) {
+      const auto verdict = verdict_of(*pos->what);
+      awaited_.erase(pos);
+      return verdict;
+    }
+  const auto now = on_.time().now();
+  if (const auto pos = down_.find(std::string{word}); pos != down_.end() && pos->second.until > now)
+    return verdict_of(*pos->second.what);
+  return {};
+}
+
+sim::watch_verdict nemesis::judge_watch(const std::string& target) const {
+  const auto now = on_.time().now();
+  const auto resource = resource_of(target);
+  sim::watch_verdict out;
+  if (const auto pos = stall_.find(resource); pos != stall_.end() && pos->second.until > now)
+    out.delay = pos->second.until - now + stall_step;
+  if (const auto pos = twice_.find(resource); pos != twice_.end() && pos->second.until > now)
+    out.copies = 2;
+  return out;
+}
+
+sim::api_verdict verdict_of(const action& x) {
+  sim::api_verdict out;
+  const auto becomes = text(x, "becomes");
+  if (becomes == "lost")
+    out.becomes = sim::api_verdict::what::lost;
+  else if (becomes == "applied_lost")
+    out.becomes = sim::api_verdict::what::applied_lost;
+  else if (!becomes.empty())
+    out.becomes = sim::api_verdict::what::answer;
+  std::from_chars(becomes.data(), becomes.data() + becomes.size(), out.status);
+  if (out.becomes == sim::api_verdict::what::answer && out.status < 400)
+    out.status = 500;
+  out.retry_after_s = number(x, "retry");
+  out.is_silent = text(x, "silent") == "1";
+  out.delay = time_of(x, "delay");
+  return out;
+}
+
+protocol::address address_of(std::string_view text) {
+  const auto open = text.find('(');
+  const auto name = text.substr(0, open);
+  auto inside = open == std::string_view::npos ? std::string_view{} : text.substr(open + 1);
+  inside = inside.substr(0, inside.find(')'));
+  constexpr auto last = protocol::role_kind::admin;
+  for (int n = 0; n < static_cast<int>(last); ++n) {
+    protocol::address x{static_cast<protocol::role_kind>(n), 0, {}};
+    const auto known = protocol::to_text(x);
+    if (known.substr(0, known.find('(')) != name)
+      continue;
+    if (x.kind == protocol::role_kind::node || x.kind == protocol::role_kind::gang)
+      x.key = inside;
+    else
+      std::from_chars(inside.data(), inside.data() + inside.size(), x.index);
+    return x;
+  }
+  return protocol::to(last);
+}
+
+} // namespace tutti::chaos

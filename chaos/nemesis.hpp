@@ -1,0 +1,98 @@
+// Lets the actions of a schedule happen to a world.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "chaos/schedule.hpp"
+#include "sim/world/world.hpp"
+
+namespace tutti::chaos {
+
+/// Every action happens at its time; one whose target is not there (a pod that was never made, a
+/// process that is down) does nothing, so that a schedule stays a schedule when lines are taken out
+/// of it. When the time of faults is over everything is healed: processes are up, disks and
+/// networks are well.
+class nemesis {
+public:
+  nemesis(sim::world& on, const schedule& what);
+  nemesis(const nemesis&) = delete;
+  nemesis& operator=(const nemesis&) = delete;
+
+  /// How often each action did something.
+  const std::map<std::string, std::uint64_t, std::less<>>& done() const { return done_; }
+  /// Said just before an action happens: for traces.
+  void tells(std::function<void(const action&)> x) { tell_ = std::move(x); }
+
+private:
+  using deed = bool (nemesis::*)(const action&);
+  static deed deed_of(std::string_view what);
+
+  void perform(const action& x);
+  void heal();
+
+  // what users and the cluster do (nemesis_users.cpp)
+  bool node(const action& x);
+  bool node_gone(const action& x);
+  bool cordon(const action& x);
+  bool gang(const action& x);
+  bool gang_gone(const action& x);
+  bool pod_gone(const action& x);
+  bool pod_done(const action& x);
+  bool min(const action& x);
+  bool foreign(const action& x);
+  bool apply(const std::string& json);
+  bool ask(std::string_view method, const std::string& target, const std::string& body);
+  void make_pod(const std::string& name, const std::string& gang, std::int64_t cpu);
+
+  // what fails
+  bool crash(const action& x);
+  bool crash_at(const action& x);
+  bool pause(const action& x);
+  bool kill_actor(const action& x);
+  bool clock(const action& x);
+  bool disk_full(const action& x);
+  bool sync_fails(const action& x);
+  bool slow_disk(const action& x);
+  bool cut_off(const action& x);
+  bool api(const action& x);
+  bool api_down(const action& x);
+  bool watch_cut(const action& x);
+  bool watch_stall(const action& x);
+  bool watch_twice(const action& x);
+
+  sim::api_verdict judge(const protocol::http_request& request);
+  sim::watch_verdict judge_watch(const std::string& target) const;
+  sim::process* process(const action& x) const;
+
+  sim::world& on_;
+  const schedule what_;
+  std::map<std::string, std::uint64_t, std::less<>> done_;
+  std::function<void(const action&)> tell_;
+
+  struct awaited {
+    const action* what = nullptr;
+    std::uint64_t left = 0; ///< requests of its kind until it hits
+  };
+  std::vector<awaited> awaited_;
+  struct spell {
+    base::time_point until{};
+    const action* what = nullptr;
+  };
+  std::map<std::string, spell> down_;  ///< by word of the request
+  std::map<std::string, spell> stall_; ///< by resource
+  std::map<std::string, spell> twice_; ///< by resource
+  std::map<std::string, std::int64_t> cpus_of_gang_;
+};
+
+/// The address that `role=` names: "shard(1)", "partition(3)", "queue", "gang(UID)"…; kind admin if
+/// it is none.
+protocol::address address_of(std::string_view text);
+
+/// The verdict behind `becomes=`: a status, `lost` or `applied_lost`.
+sim::api_verdict verdict_of(const action& x);
+
+} // namespace tutti::chaos

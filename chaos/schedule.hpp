@@ -1,0 +1,42 @@
+// One run as a file that a person reads in a minute, and that is the run: same file, same steps.
+//
+//     tutti schedule 1
+//     breaks S6                        what it broke when it was saved; may be absent
+//     seed 17                          orders of messages and delays
+//     world shards=2 path=fast faults_until=20s until=110s
+//     at 0s node n0 cpu=4 rack=r0
+//     at 300ms gang g0 members=3 min=3 cpu=2
+//     at 900ms crash_at scheduler-0 row=C4 pass=1 down=500ms
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "chaos/action.hpp"
+
+namespace tutti::chaos {
+
+/// A schedule of another format is refused: its words may mean something else here.
+inline constexpr std::uint32_t schedule_format = 1;
+
+struct schedule {
+  std::string breaks; ///< id of an invariant; empty = none is known to break
+  std::uint64_t seed = 1;
+  std::uint32_t shards = 2;
+  bool fast_path = true;
+  base::duration faults_until{}; ///< nothing fails after it, and all is healed
+  base::duration until{};        ///< the end, at which everything must have come right
+  std::vector<action> actions;   ///< ascending by time
+
+  friend bool operator==(const schedule&, const schedule&) = default;
+};
+
+/// `bad_input` with `file:line`, what is wrong and what is allowed; `newer_format` for another
+/// format, with both numbers.
+base::result<schedule> read_schedule(std::string_view bytes, const std::string& file);
+std::string write_schedule(const schedule& x);
+
+} // namespace tutti::chaos

@@ -1,0 +1,215 @@
+#include "chaos/swarm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/limits.hpp"
+#include "base/random.hpp"
+#include "sim/world/dice.hpp"
+
+namespace tutti::chaos {
+
+namespace {
+
+using namespace std::chrono_literals;
+using base::random_stream;
+using pairs = std::map<std::string, std::string>;
+
+template <std::size_t N>
+std::string_view one_of(random_stream& from, const std::array<std::string_view, N>& all) {
+  return all[static_cast<std::size_t>(from.below(N))];
+}
+
+class drawing {
+public:
+  drawing(std::uint64_t seed, const swarm_options& how)
+      : how_(how), shape_(seed, "shape"), users_(seed, "users"), faults_(seed, "faults") {
+    out_.seed = seed;
+  }
+
+  schedule draw() {
+    draw_world();
+    draw_gangs();
+    draw_users();
+    draw_faults();
+    std::stable_sort(out_.actions.begin(), out_.actions.end(),
+                     [](const auto& a, const auto& b) { return a.at < b.at; });
+    return std::move(out_);
+  }
+
+private:
+  void add(base::duration at, std::string_view what, std::string target, pairs with = {}) {
+    out_.actions.push_back({at, std::string{what}, std::move(target), std::move(with)});
+  }
+  base::duration some_time(random_stream& from) {
+    return sim::draw(from, 1ms, how_.faults_for) / 1000 * 1000;
+  }
+  std::string node(random_stream& from) { return fmt::format("n{}", from.below(nodes_)); }
+  std::string gang(random_stream& from) { return fmt::format("g{}", from.below(gangs_)); }
+  std::string pod(random_stream& from) {
+    const auto g = from.below(gangs_);
+    return fmt::format("g{}-{}", g, from.below(members_[static_cast<std::size_t>(g)]));
+  }
+
+  void draw_world() {
+    nodes_ = shape_.between(2, how_.nodes_most);
+    racks_ = shape_.between(1, 3);
+    gangs_ = shape_.between(1, how_.gangs_most);
+    out_.shards = static_cast<std::uint32_t>(shape_.between(1, 4));
+    out_.fast_path = shape_.chance(1, 2);
+    out_.faults_until = how_.faults_for;
+    out_.until = how_.faults_for + how_.quiet_for;
+    for (std::uint64_t n = 0; n < nodes_; ++n)
+      add(0s, "node", fmt::format("n{}", n),
+          {{"cpu", std::to_string(shape_.between(2, 8))},
+           {"rack", fmt::format("r{}", shape_.below(racks_))}});
+  }
+
+  void draw_gangs() {
+    for (std::uint64_t g = 0; g < gangs_; ++g) {
+      const auto members = users_.between(1, 6);
+      members_.push_back(members);
+      pairs with{{"members", std::to_string(members)},
+                 {"min", std::to_string(users_.between(1, members))},
+                 {"cpu", std::to_string(users_.between(1, 4))}};
+      if (users_.chance(1, 4))
+        with["key"] = "example.com/rack";
+      // Half of them come at once: rivals.
+      add(users_.chance(1, 2) ? 1ms : some_time(users_), "gang", fmt::format("g{}", g),
+          std::move(with));
+    }
+  }
+
+  void draw_users() {
+    for (auto left = users_.below(6); left > 0; --left) {
+      const auto at = some_time(users_);
+      switch (users_.below(8)) {
+      case 0:
+        add(at, "node_gone", node(users_));
+        break;
+      case 1:
+        add(at, "cordon", node(users_), {{"off", std::to_string(users_.below(2))}});
+        break;
+      case 2:
+        add(at, "gang_gone", gang(users_));
+        break;
+      case 3:
+        add(at, "pod_gone", pod(users_), {{"again", std::to_string(users_.below(2))}});
+        break;
+      case 4:
+        add(at, "pod_done", pod(users_));
+        break;
+      case 5:
+        add(at, "min", gang(users_), {{"to", std::to_string(users_.between(1, 6))}});
+        break;
+      case 6:
+        add(at, "foreign", fmt::format("x{}", left),
+            {{"node", node(users_)}, {"cpu", std::to_string(users_.between(1, 3))}});
+        break;
+      default:
+        add(at, "node", node(users_),
+            {{"cpu", std::to_string(users_.between(1, 8))},
+             {"rack", fmt::format("r{}", users_.below(racks_))}});
+      }
+    }
+  }
+
+  /// Each kind has a stream of its own: leaving one out does not move the others.
+  void draw_faults() {
+    for (const auto& kind : action_kinds()) {
+      auto own = faults_.fork(kind.what);
+      const bool is_on = own.chance(1, 2);
+      const bool is_fault =
+          kind.targets == "PROCESS" || kind.targets == "REQUEST" || kind.targets == "RESOURCE";
+      const bool is_wanted = how_.faults.empty() || how_.faults.contains(std::string{kind.what});
+      if (!is_fault || !is_on || !is_wanted)
+        continue;
+      for (auto left = own.between(1, 3); left > 0; --left)
+        draw_fault(kind.what, own);
+    }
+  }
+
+  void draw_fault(std::string_view what, random_stream& own) {
+    constexpr std::array<std::string_view, 23> rows{
+        "C0",  "C1", "C2", "C4", "C5", "C7", "C8", "C9", "C10", "C11", "C12", "C13",
+        "C14", "P0", "P1", "P2", "P3", "P4", "P5", "P6", "B0",  "B1",  "B2"};
+    constexpr std::array<std::string_view, 8> words{"bind",  "bind",  "read",   "list",
+                                                    "watch", "touch", "status", "event"};
+    constexpr std::array<std::string_view, 8> answers{
+        "409", "429", "500", "503", "lost", "lost", "applied_lost", "applied_lost"};
+    constexpr std::array<std::string_view, 3> resources{"pods", "nodes", "podgroups"};
+    const auto at = some_time(own);
+    const std::string who = "scheduler-0";
+    const auto span = [&](base::duration least, base::duration most) {
+      return duration_text(sim::draw(own, least, most) / 1'000'000 * 1'000'000);
+    };
+    if (what == "crash")
+      add(at, what, who, {{"kept", std::to_string(own.below(4))}, {"down", span(10ms, 3s)}});
+    else if (what == "crash_at")
+      add(at, what, who,
+          {{"row", std::string{one_of(own, rows)}},
+           {"pass", std::to_string(own.between(1, 3))},
+           {"kept", std::to_string(own.below(3))}});
+    else if (what == "pause")
+      add(at, what, who, {{"for", span(10ms, 20s)}});
+    else if (what == "kill_actor")
+      add(at, what, who, {{"role", role(own)}});
+    else if (what == "clock")
+      add(at, what, who, {{"by", own.chance(1, 2) ? "3h" : "-3h"}});
+    else if (what == "disk_full" || what == "sync_fails")
+      add(at, what, who);
+    else if (what == "slow_disk")
+      add(at, what, who, {{"for", span(100ms, 5s)}, {"sync", span(10ms, 900ms)}});
+    else if (what == "cut_off")
+      add(at, what, who, {{"for", span(100ms, 10s)}});
+    else if (what == "api")
+      add(at, what, std::string{one_of(own, words)},
+          {{"nth", std::to_string(own.between(1, 12))},
+           {"becomes", std::string{one_of(own, answers)}},
+           {"silent", own.chance(1, 4) ? "1" : "0"}});
+    else if (what == "api_down")
+      add(at, what, std::string{one_of(own, words)},
+          {{"for", span(100ms, 4s)}, {"becomes", std::string{one_of(own, answers)}}});
+    else if (what == "watch_stall")
+      add(at, what, std::string{one_of(own, resources)}, {{"for", span(100ms, 15s)}});
+    else if (what == "watch_twice")
+      add(at, what, std::string{one_of(own, resources)}, {{"for", span(1s, 10s)}});
+    else if (what == "watch_cut")
+      add(at, what, std::string{one_of(own, resources)});
+  }
+
+  std::string role(random_stream& own) {
+    constexpr std::array<std::string_view, 7> kinds{"queue",  "topology", "mirror",    "binder",
+                                                    "status", "evictor",  "preemption"};
+    switch (own.below(3)) {
+    case 0:
+      return fmt::format("shard({})", own.below(out_.shards));
+    case 1:
+      return fmt::format("partition({})", own.below(base::limits::partitions));
+    default:
+      return std::string{one_of(own, kinds)};
+    }
+  }
+
+  const swarm_options& how_;
+  random_stream shape_;
+  random_stream users_;
+  random_stream faults_;
+  schedule out_;
+  std::uint64_t nodes_ = 0;
+  std::uint64_t racks_ = 0;
+  std::uint64_t gangs_ = 0;
+  std::vector<std::uint64_t> members_;
+};
+
+} // namespace
+
+schedule draw_schedule(std::uint64_t seed, const swarm_options& how) {
+  return drawing{seed, how}.draw();
+}
+
+} // namespace tutti::chaos

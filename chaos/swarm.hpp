@@ -1,0 +1,26 @@
+// Draws whole runs from a seed: a small cluster, gangs that compete, and a mix of faults.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "chaos/schedule.hpp"
+
+namespace tutti::chaos {
+
+struct swarm_options {
+  std::size_t nodes_most = 8;
+  std::size_t gangs_most = 8;
+  base::duration faults_for = std::chrono::seconds{20};
+  /// Time in which everything must come right: longer than any back-off and any client timeout.
+  base::duration quiet_for = std::chrono::seconds{150};
+  /// Only these actions fail; empty = all. What users do is always drawn.
+  std::set<std::string> faults;
+};
+
+/// The run of this seed. Each run has its own mix (swarm testing): half of the kinds of faults are
+/// off, so that rare ones are not always drowned by common ones.
+schedule draw_schedule(std::uint64_t seed, const swarm_options& how);
+
+} // namespace tutti::chaos

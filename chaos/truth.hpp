@@ -1,0 +1,91 @@
+// What is really there, as the API server's own store has it: the judge's memory, kept apart from
+// everything that the scheduler believes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/resources.hpp"
+#include "base/time.hpp"
+#include "sim/api_server/control_plane.hpp"
+
+namespace tutti::chaos {
+
+struct pod_truth {
+  std::string uid;
+  std::string name;  ///< "namespace/name"
+  std::string group; ///< "namespace/name"; empty = none
+  std::string node;  ///< name; empty = not bound
+  base::footprint takes;
+  bool is_ours = false; ///< names the scheduler under test
+  bool is_gated = false;
+  bool is_finished = false;
+  bool is_deleting = false;
+  bool came_bound = false; ///< was on a node when it was made
+  base::time_point bound_since{};
+
+  bool is_live() const { return !is_finished && !is_deleting; }
+};
+
+struct node_truth {
+  std::string uid;
+  std::string name;
+  base::resources allocatable;
+  bool is_open = true; ///< schedulable
+  std::map<std::string, std::string> labels;
+};
+
+struct group_truth {
+  std::string uid;
+  std::string name; ///< "namespace/name"
+  std::uint32_t min_count = 1;
+  std::string topology_key;
+  bool is_deleting = false;
+  bool has_condition = false; ///< its condition is True
+};
+
+/// Follows the store's history; nothing is missed, and nothing is asked of the scheduler.
+class truth {
+public:
+  /// What changed, in order: `before` is null for a new pod, `now` for one that is gone.
+  using pod_change = std::function<void(const pod_truth* before, const pod_truth* now)>;
+
+  explicit truth(std::string scheduler) : scheduler_(std::move(scheduler)) {}
+
+  /// Takes up everything that happened since the last call.
+  void follow(const sim::api_server::control_plane& plane, base::time_point now,
+              const pod_change& tell);
+
+  const std::map<std::string, pod_truth>& pods() const { return pods_; }       ///< by uid
+  const std::map<std::string, node_truth>& nodes() const { return nodes_; }    ///< by name
+  const std::map<std::string, group_truth>& groups() const { return groups_; } ///< by name
+  std::vector<const pod_truth*> members(const std::string& group) const;
+
+  /// What the pods on a node take together; finished ones take nothing.
+  base::resources used(const std::string& node) const;
+  base::resources free(const std::string& node) const;
+  /// The most that the node has offered in the time that a view may lag behind.
+  base::resources offered_lately(const std::string& node, base::time_point now) const;
+
+private:
+  void take_pod(const sim::api_server::event& e, base::time_point now, const pod_change& tell);
+  void take_node(const sim::api_server::event& e, base::time_point now);
+  void take_group(const sim::api_server::event& e);
+
+  const std::string scheduler_;
+  std::size_t pods_seen_ = 0;
+  std::size_t nodes_seen_ = 0;
+  std::size_t groups_seen_ = 0;
+  std::map<std::string, pod_truth> pods_;
+  std::map<std::string, node_truth> nodes_;
+  std::map<std::string, group_truth> groups_;
+  /// Until when a node offered what: appended when that ends.
+  std::map<std::string, std::vector<std::pair<base::time_point, base::resources>>> past_offers_;
+};
+
+} // namespace tutti::chaos

@@ -1,0 +1,248 @@
+#include "cli/chaos.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "chaos/run.hpp"
+#include "chaos/schedule.hpp"
+#include "chaos/shrink.hpp"
+#include "chaos/swarm.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/output.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+constexpr int broken = 1;
+constexpr int bad_file = 3;
+
+chaos::swarm_options swarm_of(const chaos_options& how) {
+  chaos::swarm_options out;
+  out.faults.insert(how.faults.begin(), how.faults.end());
+  return out;
+}
+
+/// A number is a seed; anything else is a file.
+base::result<chaos::schedule> schedule_of(const std::string& what, const chaos_options& how) {
+  std::uint64_t seed = 0;
+  const auto* end = what.data() + what.size();
+  if (const auto [rest, ec] = std::from_chars(what.data(), end, seed);
+      ec == std::errc{} && rest == end)
+    return chaos::draw_schedule(seed, swarm_of(how));
+  std::ifstream file{what};
+  if (!file)
+    return base::error{base::code::not_found, what + ": there is no such file",
+                       "give a seed or a schedule file"};
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return chaos::read_schedule(bytes.str(), what);
+}
+
+void print_failure(const std::string& what, const chaos::run_result& r, const std::string& faults) {
+  fmt::print("{}\n", chaos::to_text(*r.broken));
+  fmt::print("the last {} events:\n", r.trace.size());
+  for (const auto& line : r.trace)
+    fmt::print("  {}\n", line);
+  fmt::print("replay:  tutti chaos replay {}{}\nshrink:  tutti chaos shrink {}{}\n", what, faults,
+             what, faults);
+}
+
+std::string faults_flag(const chaos_options& how) {
+  std::string out;
+  for (const auto& f : how.faults)
+    out += (out.empty() ? " --faults " : ",") + f;
+  return out;
+}
+
+class progress {
+public:
+  explicit progress(const chaos_options& how) : how_(how), is_on_(!how.is_quiet && ::isatty(2)) {}
+
+  void done(std::uint64_t runs, std::uint64_t failures) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!is_on_ || (now - last_ < std::chrono::milliseconds{200} && runs < how_.seeds))
+      return;
+    last_ = now;
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    const double rate = static_cast<double>(runs) / std::max(seconds, 0.001);
+    fmt::print(stderr, "\r{} of {} seeds, {} broke something, {:.1f}/s, {:.0f} s left   {}", runs,
+               how_.seeds, failures, rate, static_cast<double>(how_.seeds - runs) / rate,
+               runs == how_.seeds ? "\n" : "");
+  }
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+private:
+  const chaos_options& how_;
+  const bool is_on_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_{};
+};
+
+} // namespace
+
+int chaos_run(const chaos_options& how) {
+  const auto swarm = swarm_of(how);
+  progress shown{how};
+  std::map<std::string, std::vector<std::uint64_t>> failures;
+  std::uint64_t deliveries = 0;
+  for (std::uint64_t n = 0; n < how.seeds; ++n) {
+    const auto seed = how.first_seed + n;
+    const auto r = chaos::run(chaos::draw_schedule(seed, swarm), {.lines = 0});
+    deliveries += r.deliveries;
+    if (r.broken) {
+      auto& of = failures[r.broken->id];
+      of.push_back(seed);
+      if (of.size() == 1) { // the first of each kind is told whole
+        const auto again = chaos::run(chaos::draw_schedule(seed, swarm), {});
+        print_failure(std::to_string(seed), again, faults_flag(how));
+      }
+    }
+    // Some runs are made twice: the same seed must take the same steps.
+    constexpr std::uint64_t one_in = 20;
+    if (seed % one_in == 0
+        && chaos::run(chaos::draw_schedule(seed, swarm), {.lines = 0}).trace_hash != r.trace_hash) {
+      fmt::print("seed {} takes other steps the second time\n", seed);
+      failures["determinism"].push_back(seed);
+    }
+    std::uint64_t broke = 0;
+    for (const auto& [id, seeds] : failures)
+      broke += seeds.size();
+    shown.done(n + 1, broke);
+  }
+  for (const auto& [id, seeds] : failures) {
+    fmt::print("{}: {} of {} seeds:", id, seeds.size(), how.seeds);
+    for (std::size_t n = 0; n < std::min<std::size_t>(seeds.size(), 20); ++n)
+      fmt::print(" {}", seeds[n]);
+    fmt::print("\n");
+  }
+  fmt::print("{} seeds from {}, {} deliveries, {:.1f} s: {}\n", how.seeds, how.first_seed,
+             deliveries, shown.seconds(),
+             failures.empty() ? "nothing broke" : "promises were broken");
+  return failures.empty() ? done : broken;
+}
+
+int chaos_replay(const chaos_options& how) {
+  const auto what = schedule_of(how.what, how);
+  if (!what) {
+    print_error(what.error());
+    return bad_file;
+  }
+  const auto r = chaos::run(*what, {.keeps_all = how.is_long});
+  if (how.is_long)
+    for (const auto& line : r.trace)
+      fmt::print("{}\n", line);
+  if (r.broken) {
+    if (how.is_long)
+      fmt::print("{}\n", chaos::to_text(*r.broken));
+    else
+      print_failure(how.what, r, faults_flag(how));
+    return broken;
+  }
+  fmt::print("nothing broke in {} of virtual time, {} deliveries, trace {:016x}\n",
+             chaos::duration_text(r.virtual_time), r.deliveries, r.trace_hash);
+  return done;
+}
+
+int chaos_shrink(const chaos_options& how) {
+  const auto what = schedule_of(how.what, how);
+  if (!what) {
+    print_error(what.error());
+    return bad_file;
+  }
+  const auto first = chaos::run(*what, {.lines = 0});
+  if (!first.broken) {
+    fmt::print("nothing broke: there is nothing to shrink\n");
+    return done;
+  }
+  auto failing = *what;
+  failing.breaks = first.broken->id;
+  auto found = chaos::shrink(failing, [&](const chaos::schedule& x) {
+    const auto r = chaos::run(x, {.lines = 0});
+    return r.broken && r.broken->id == failing.breaks;
+  });
+  const auto text = chaos::write_schedule(found.least);
+  fmt::print("# {} of {} actions are left after {} runs\n{}", found.least.actions.size(),
+             failing.actions.size(), found.runs, text);
+  fmt::print("# {}\n", chaos::to_text(*chaos::run(found.least, {.lines = 0}).broken));
+  if (!how.save.empty() && !(std::ofstream{how.save} << text)) {
+    print_error({base::code::io, "cannot write " + how.save, "choose another place with --save"});
+    return bad_file;
+  }
+  return broken;
+}
+
+int chaos_diff(const chaos_options& how) {
+  std::deque<std::string> traces[2];
+  for (int n = 0; n < 2; ++n) {
+    const auto what = schedule_of(n == 0 ? how.what : how.other, how);
+    if (!what) {
+      print_error(what.error());
+      return bad_file;
+    }
+    traces[n] = chaos::run(*what, {.keeps_all = true}).trace;
+  }
+  const auto [a, b] =
+      std::mismatch(traces[0].begin(), traces[0].end(), traces[1].begin(), traces[1].end());
+  if (a == traces[0].end() && b == traces[1].end()) {
+    fmt::print("{} events, the same in both\n", traces[0].size());
+    return done;
+  }
+  fmt::print("event {} is the first that differs:\n< {}\n> {}\n", a - traces[0].begin() + 1,
+             a == traces[0].end() ? "(the end)" : *a, b == traces[1].end() ? "(the end)" : *b);
+  return broken;
+}
+
+int chaos_coverage(const chaos_options& how) {
+  std::map<std::pair<std::string, std::string>, std::uint64_t> sum;
+  const auto swarm = swarm_of(how);
+  progress shown{how};
+  for (std::uint64_t n = 0; n < how.seeds; ++n) {
+    const auto r = chaos::run(chaos::draw_schedule(how.first_seed + n, swarm),
+                              {.is_judged = false, .lines = 0});
+    for (const auto& [cell, hits] : r.coverage)
+      sum[cell] += hits;
+    shown.done(n + 1, 0);
+  }
+  std::set<std::string> faults;
+  std::set<std::string> states;
+  for (const auto& [cell, hits] : sum) {
+    faults.insert(cell.first);
+    states.insert(cell.second);
+  }
+  fmt::print("{:<14}", "");
+  for (const auto& s : states)
+    fmt::print("{:>13}", s);
+  fmt::print("\n");
+  for (const auto& f : faults) {
+    fmt::print("{:<14}", f);
+    for (const auto& s : states)
+      fmt::print("{:>13}", sum[{f, s}]);
+    fmt::print("\n");
+  }
+  return done;
+}
+
+int chaos_list() {
+  fmt::print("Promises:\n");
+  for (const auto& i : chaos::invariants())
+    fmt::print("  {:<4} {}\n", i.id, i.sentence);
+  fmt::print("\nActions of a schedule:\n");
+  for (const auto& k : chaos::action_kinds())
+    fmt::print("  {:<12} {:<9} {:<12} {}\n", k.what, k.targets, k.fault, k.meaning);
+  return done;
+}
+
+} // namespace tutti::cli

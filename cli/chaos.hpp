@@ -1,0 +1,30 @@
+// What `tutti chaos` does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tutti::cli {
+
+struct chaos_options {
+  std::uint64_t first_seed = 1;
+  std::uint64_t seeds = 300;
+  std::vector<std::string> faults; ///< actions that may fail; empty = all
+  std::string what;                ///< a seed or a file
+  std::string other;               ///< the second one of diff-trace
+  std::string save;                ///< write the shrunk schedule here
+  bool is_quiet = false;           ///< no progress
+  bool is_long = false;            ///< the whole trace
+};
+
+/// Each returns the exit code: 0 nothing broke, 1 something did, 3 a file is wrong.
+int chaos_run(const chaos_options& how);
+int chaos_replay(const chaos_options& how);
+int chaos_shrink(const chaos_options& how);
+int chaos_diff(const chaos_options& how);
+int chaos_coverage(const chaos_options& how);
+int chaos_list();
+
+} // namespace tutti::cli

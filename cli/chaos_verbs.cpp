@@ -1,0 +1,72 @@
+#include "cli/chaos_verbs.hpp"
+
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/chaos.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+const char* const chaos_exit_codes =
+    "\nExit codes: 0 nothing broke · 1 a promise was broken · 2 wrong usage · 3 a file is wrong";
+
+using verb_run = int (*)(const chaos_options&);
+
+CLI::App* add(CLI::App& to, std::function<int()>& run, const std::shared_ptr<chaos_options>& how,
+              const char* name, const char* help, const char* example, verb_run does) {
+  auto* verb = to.add_subcommand(name, help);
+  verb->footer(std::string{"Example:\n  "} + example + chaos_exit_codes);
+  verb->callback([&run, how, does] { run = [how, does] { return does(*how); }; });
+  return verb;
+}
+
+void add_seeds(CLI::App& verb, chaos_options& how) {
+  verb.add_option("--seeds", how.seeds, "how many runs (default 300)")->check(CLI::PositiveNumber);
+  verb.add_option("--first-seed", how.first_seed, "seed of the first (default 1)");
+  verb.add_flag("-q,--quiet", how.is_quiet, "no progress");
+}
+
+void add_faults(CLI::App& verb, chaos_options& how) {
+  verb.add_option("--faults", how.faults,
+                  "only these fail, e.g. crash,api (see `tutti chaos list`)")
+      ->delimiter(',');
+}
+
+} // namespace
+
+void add_chaos_verbs(CLI::App& app, std::function<int()>& run) {
+  auto* chaos = app.add_subcommand("chaos", "Try to break a promise, in a simulated world");
+  chaos->require_subcommand(1);
+  chaos->footer(std::string{"Example:\n  tutti chaos run --seeds 300"} + chaos_exit_codes);
+  auto how = std::make_shared<chaos_options>();
+  auto* all = add(*chaos, run, how, "run", "Run many worlds, each drawn from its seed",
+                  "tutti chaos run --seeds 1000 --first-seed 5000", chaos_run);
+  add_seeds(*all, *how);
+  add_faults(*all, *how);
+  auto* again =
+      add(*chaos, run, how, "replay", "Run one world again", "tutti chaos replay 17", chaos_replay);
+  again->add_option("what", how->what, "a seed or a schedule file")->required();
+  again->add_flag("--long", how->is_long, "print every event");
+  add_faults(*again, *how);
+  auto* small = add(*chaos, run, how, "shrink", "Find the smallest schedule that breaks the same",
+                    "tutti chaos shrink 17 --save lost-member.schedule", chaos_shrink);
+  small->add_option("what", how->what, "a seed or a schedule file")->required();
+  small->add_option("--save", how->save, "write it here as well");
+  add_faults(*small, *how);
+  auto* diff = add(*chaos, run, how, "diff-trace", "The first event in which two runs differ",
+                   "tutti chaos diff-trace 17 lost-member.schedule", chaos_diff);
+  diff->add_option("a", how->what, "a seed or a schedule file")->required();
+  diff->add_option("b", how->other, "a seed or a schedule file")->required();
+  add_faults(*diff, *how);
+  auto* cells = add(*chaos, run, how, "coverage", "How often each fault met each state",
+                    "tutti chaos coverage --seeds 300", chaos_coverage);
+  add_seeds(*cells, *how);
+  add_faults(*cells, *how);
+  add(*chaos, run, how, "list", "The promises, and what can happen in a schedule",
+      "tutti chaos list", [](const chaos_options&) { return chaos_list(); });
+}
+
+} // namespace tutti::cli
