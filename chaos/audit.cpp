@@ -76,6 +76,7 @@ void checker::audit_gangs() {
     std::size_t bound = 0;
     std::vector<const pod_truth*> pending;
     std::set<std::string> domains;
+    bool has_moved = false; // a node has changed its rack under its pods
     for (const auto* pod : truth_.members(name)) {
       if (!pod->is_live() || !pod->is_ours)
         continue;
@@ -85,20 +86,24 @@ void checker::audit_gangs() {
         continue;
       }
       ++bound;
-      if (const auto node = truth_.nodes().find(pod->node); node != truth_.nodes().end())
+      const auto node = truth_.nodes().find(pod->node);
+      has_moved |= node == truth_.nodes().end() || node->second.has_moved;
+      if (node != truth_.nodes().end())
         if (const auto label = node->second.labels.find(group.topology_key);
             label != node->second.labels.end())
           domains.insert(label->second);
     }
     if (look("P1") && bound > 0 && bound < group.min_count && !has_started(group))
       say("P1", fmt::format("gang {} has {} of {} bound", name, bound, group.min_count));
-    if (look("P2") && domains.size() > 1)
+    if (look("P2") && domains.size() > 1 && !has_moved)
       say("P2", fmt::format("gang {} is in {} domains", name, domains.size()));
     const bool is_started = has_started(group) && bound >= group.min_count;
     const std::size_t need =
         is_started ? 1 : group.min_count - std::min<std::size_t>(bound, group.min_count);
     if (group.is_deleting || pending.size() < need || need == 0 || !look("L1"))
       continue;
+    if (domains.size() > 1)
+      continue; // it is pinned to what does not exist
     const auto domain = domains.empty() ? std::string{} : *domains.begin();
     if (fits(group, pending, need, domain))
       say("L1", fmt::format("gang {} waits with {} of {} bound, and {} more would fit", name, bound,

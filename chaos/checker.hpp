@@ -97,9 +97,10 @@ private:
   std::map<std::string, std::uint64_t, std::less<>> looks_;
 
   std::map<base::slot_id, known_decision> decisions_;
-  std::set<std::pair<std::string, std::string>> decided_; ///< (pod uid, node name), ever
-  std::set<std::string> victims_;                         ///< pod uids, ever
-  std::set<std::string> started_;                         ///< gang uids with a committed decision
+  std::set<std::pair<std::string, std::string>> decided_;    ///< (pod uid, node name), ever
+  std::map<base::slot_id, std::set<base::pod_uid>> cancels_; ///< asked for, ever
+  std::set<std::string> victims_;                            ///< pod uids, ever
+  std::set<std::string> started_; ///< gang uids with a committed decision
 
   /// Per process and shard.
   struct shard_word {

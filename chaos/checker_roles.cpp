@@ -9,6 +9,9 @@ void checker::stepped(sim::process& who, const protocol::address& where, const p
                       const protocol::effects& wanted) {
   if (where.kind == protocol::role_kind::shard)
     check_shard(who, where.index, e, wanted);
+  for (const auto& w : wanted.list())
+    if (const auto* a = std::get_if<protocol::amend>(&w); a != nullptr && !a->what.cancel.empty())
+      cancels_[a->slot].insert(a->what.cancel.begin(), a->what.cancel.end());
   if (how_.errors_are_explained)
     return;
   for (const auto& w : wanted.list())

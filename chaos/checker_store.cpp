@@ -89,9 +89,14 @@ void checker::check_minimum(const protocol::decision& x) {
   }
 }
 
+/// What is kept of a done decision says nothing of its members: who was asked to be cancelled then
+/// counts as cancelled.
 bool checker::is_cancelled(const known_decision& x, const base::pod_uid& pod) const {
   const auto& c = x.latest.cancelled;
-  return std::find(c.begin(), c.end(), pod) != c.end();
+  if (std::find(c.begin(), c.end(), pod) != c.end())
+    return true;
+  const auto asked = cancels_.find(base::slot_of(x.first.by));
+  return x.latest.is_done && asked != cancels_.end() && asked->second.contains(pod);
 }
 
 /// Bound pods and the seats of all live plans, each pod once, against what the node offers. Pods

@@ -48,6 +48,15 @@ private:
   base::duration some_time(random_stream& from) {
     return sim::draw(from, 1ms, how_.faults_for) / 1000 * 1000;
   }
+  /// Most faults fall into the moments after something has begun: in an idle world they meet
+  /// nobody.
+  base::duration fault_time(random_stream& own) {
+    if (own.chance(1, 5) || out_.actions.empty())
+      return some_time(own);
+    const auto n = static_cast<std::size_t>(own.below(users_actions_));
+    const auto after = own.chance(1, 4) ? sim::draw(own, 0ms, 3s) : sim::draw(own, 0ms, 40ms);
+    return out_.actions[n].at + after;
+  }
   std::string node(random_stream& from) { return fmt::format("n{}", from.below(nodes_)); }
   std::string gang(random_stream& from) { return fmt::format("g{}", from.below(gangs_)); }
   std::string pod(random_stream& from) {
@@ -120,6 +129,7 @@ private:
 
   /// Each kind has a stream of its own: leaving one out does not move the others.
   void draw_faults() {
+    users_actions_ = out_.actions.size();
     for (const auto& kind : action_kinds()) {
       auto own = faults_.fork(kind.what);
       const bool is_on = own.chance(1, 2);
@@ -142,7 +152,7 @@ private:
     constexpr std::array<std::string_view, 8> answers{
         "409", "429", "500", "503", "lost", "lost", "applied_lost", "applied_lost"};
     constexpr std::array<std::string_view, 3> resources{"pods", "nodes", "podgroups"};
-    const auto at = some_time(own);
+    const auto at = fault_time(own);
     const std::string who = "scheduler-0";
     const auto span = [&](base::duration least, base::duration most) {
       return duration_text(sim::draw(own, least, most) / 1'000'000 * 1'000'000);
@@ -200,6 +210,7 @@ private:
   random_stream users_;
   random_stream faults_;
   schedule out_;
+  std::size_t users_actions_ = 0; ///< in `out_`, before faults are added
   std::uint64_t nodes_ = 0;
   std::uint64_t racks_ = 0;
   std::uint64_t gangs_ = 0;

@@ -93,9 +93,10 @@ void truth::take_node(const sim::api_server::event& e, base::time_point now) {
   }
   const auto read = api::decode_node(parse(*e.now));
   ensure(read.has_value(), name);
-  node_truth x{e.now->uid, name, read->allocatable, !read->unschedulable, {}};
+  node_truth x{e.now->uid, name, read->allocatable, !read->unschedulable, {}, false};
   for (const auto& [key, value] : e.now->labels)
     x.labels[key] = value;
+  x.has_moved = pos != nodes_.end() && (pos->second.has_moved || (pos->second.labels != x.labels));
   nodes_.insert_or_assign(name, std::move(x));
 }
 

@@ -38,6 +38,7 @@ struct node_truth {
   base::resources allocatable;
   bool is_open = true; ///< schedulable
   std::map<std::string, std::string> labels;
+  bool has_moved = false; ///< its labels have changed since it came
 };
 
 struct group_truth {

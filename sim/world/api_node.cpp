@@ -51,15 +51,10 @@ std::uint64_t api_node::start(const std::string& client, std::uint64_t id,
   const auto key = ++last_key_;
   const bool is_stream = request.is_stream;
   auto& x = live_
-                .emplace(key, exchange{client,
-                                       std::move(request),
-                                       std::move(heard),
-                                       exchange_end{id, is_stream},
-                                       nullptr,
-                                       {},
-                                       false,
-                                       false,
-                                       {}})
+                .emplace(key, exchange{.client = client,
+                                       .request = std::move(request),
+                                       .heard = std::move(heard),
+                                       .end = exchange_end{id, is_stream}})
                 .first->second;
   x.delay = verdict.delay;
   const auto patience = verdict.is_silent ? how_.client_timeout : latency() + latency();
@@ -108,8 +103,14 @@ void api_node::cut_off(const std::string& client, bool is_cut) {
     for (auto& [key, x] : live_)
       if (x.client == client && !x.request.is_stream)
         break_off(key, "timeout", how_.client_timeout);
-  if (!is_cut)
-    turn();
+  if (is_cut)
+    return;
+  // What TCP could not bring meanwhile comes now.
+  for (auto& [key, x] : live_)
+    if (x.client == client)
+      for (std::size_t n = 0; n < x.pieces.size(); ++n)
+        time_.after(latency(), [this, key = key] { deliver(key); });
+  turn();
 }
 
 void api_node::arrive(std::uint64_t key) {
@@ -179,16 +180,18 @@ void api_node::pump(std::uint64_t key, exchange& x) {
 /// What one connection carries arrives in order.
 void api_node::send_back(std::uint64_t key, exchange& x, std::string bytes, base::duration delay,
                          std::uint32_t copies) {
+  x.pieces.emplace_back(std::move(bytes), copies);
   x.last_delivery = std::max(x.last_delivery, time_.now() + delay);
-  time_.at(x.last_delivery,
-           [this, key, copies, bytes = std::move(bytes)] { deliver(key, bytes, copies); });
+  time_.at(x.last_delivery, [this, key] { deliver(key); });
 }
 
 /// Lines are dropped and doubled as whole lines: the framing around them stays what it was.
-void api_node::deliver(std::uint64_t key, const std::string& bytes, std::uint32_t copies) {
+void api_node::deliver(std::uint64_t key) {
   const auto pos = live_.find(key);
-  if (pos == live_.end() || is_cut_off(pos->second.client))
+  if (pos == live_.end() || pos->second.pieces.empty() || is_cut_off(pos->second.client))
     return;
+  const auto [bytes, copies] = std::move(pos->second.pieces.front());
+  pos->second.pieces.pop_front();
   std::vector<protocol::event> events;
   for (auto& e : pos->second.end.take(bytes)) {
     const auto times = std::holds_alternative<protocol::stream_lines>(e) ? copies : 1;

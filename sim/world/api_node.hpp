@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -96,6 +97,9 @@ private:
     exchange_end end;
     std::unique_ptr<api_server::connection> at_server;
     base::time_point last_delivery{};
+    /// What the server has said and the client has not heard, in order: pieces and how often their
+    /// lines are to be heard.
+    std::deque<std::pair<std::string, std::uint32_t>> pieces;
     bool is_on_its_way = false; ///< has not arrived yet and will
     bool answer_is_lost = false;
     base::duration delay{};
@@ -105,7 +109,7 @@ private:
   void pump(std::uint64_t key, exchange& x);
   void send_back(std::uint64_t key, exchange& x, std::string bytes, base::duration delay,
                  std::uint32_t copies = 1);
-  void deliver(std::uint64_t key, const std::string& bytes, std::uint32_t copies);
+  void deliver(std::uint64_t key);
   void break_off(std::uint64_t key, std::string why, base::duration after);
   void tell(std::uint64_t key, std::vector<protocol::event> events);
   void arm();

@@ -321,15 +321,14 @@ void process::sync_soon() {
     return;
   life_->is_syncing = true;
   const auto takes = draw(with_.chance.disk, with_.sync_least, with_.sync_most);
-  with_.time.after(std::max(takes, slow_sync_),
-                   [this, number = life_->number] {
-                     if (!life_ || life_->number != number || life_->is_over)
-                       return;
-                     life_->is_syncing = false;
-                     if (!is_paused_)
-                       life_->store->run_all();
-                     sync_soon();
-                   });
+  with_.time.after(std::max(takes, slow_sync_), [this, number = life_->number] {
+    if (!life_ || life_->number != number || life_->is_over)
+      return;
+    life_->is_syncing = false;
+    if (!is_paused_)
+      life_->store->run_all();
+    sync_soon();
+  });
 }
 
 // ---------------------------------------------------------------- looking
