@@ -15,7 +15,9 @@ namespace {
 
 /// Reservations may be this old in a quiet world (D of protocol/README.md), and undecided ones of a
 /// gang that is just tried again are younger.
-constexpr std::int64_t oldest_ms = 30'000;
+constexpr std::int64_t doubt_ms_most = 30'000;
+/// A decided one whose pods are gone is dropped once the view has been fresh for a while.
+constexpr std::int64_t held_ms_most = 120'000;
 
 json::array list_of(const std::string& text) {
   return text.empty() ? json::array{} : json::parse(text).as_array();
@@ -176,12 +178,12 @@ void checker::audit_shards(sim::process& who) {
       const auto& x = row.as_object();
       const auto age = count(x, "age_ms");
       const bool is_in_doubt = word(x, "state") == "prepared";
-      if (look("L2") && is_in_doubt && age > oldest_ms)
+      if (look("L2") && is_in_doubt && age > doubt_ms_most)
         say("L2", fmt::format("shard {} holds {} in doubt for {} ms", s, word(x, "attempt"), age));
       const auto slot = std::find_if(decisions_.begin(), decisions_.end(), [&](const auto& d) {
         return d.second.is_live() && d.first.gang.value == word(x, "gang");
       });
-      if (look("S10") && slot == decisions_.end() && age > oldest_ms)
+      if (look("S10") && slot == decisions_.end() && age > held_ms_most)
         say("S10", fmt::format("shard {} holds {} members of {} for {} ms, and nobody is behind it",
                                s, count(x, "held"), word(x, "attempt"), age));
     }

@@ -69,6 +69,7 @@ private:
                     const protocol::decision& now);
   void check_minimum(const protocol::decision& x);
   void check_room(const protocol::decision& x);
+  bool may_come(const std::string& pod, const std::string& node) const;
   bool is_cancelled(const known_decision& x, const base::pod_uid& pod) const;
 
   // what the API server sees (checker_api.cpp)

@@ -99,6 +99,13 @@ bool checker::is_cancelled(const known_decision& x, const base::pod_uid& pod) co
   return x.latest.is_done && asked != cancels_.end() && asked->second.contains(pod);
 }
 
+/// A pod that is gone, finished or on another node takes no room here, whoever plans with it.
+bool checker::may_come(const std::string& pod, const std::string& node) const {
+  const auto pos = truth_.pods().find(pod);
+  return pos != truth_.pods().end() && !pos->second.is_finished
+         && (pos->second.node.empty() || pos->second.node == node);
+}
+
 /// Bound pods and the seats of all live plans, each pod once, against what the node offers. Pods
 /// that others put there while a view may still lag behind are not ours to answer for.
 void checker::check_room(const protocol::decision& x) {

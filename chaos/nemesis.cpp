@@ -86,6 +86,8 @@ void nemesis::heal() {
     p.resume();
     p.disarm();
     p.slow_disk({});
+    if (p.is_up())
+      p.store().mend();
     on_.api().cut_off(p.name(), false);
     if (!p.is_up())
       on_.start_again(p, usual_outage);

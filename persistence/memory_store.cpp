@@ -91,6 +91,8 @@ store::counters memory_store::counted() const {
 }
 
 void memory_store::close() {
+  if (is_dead_)
+    return;
   run_all();
   // An orderly end leaves nothing unsynced behind.
   for (const auto& each : unsynced_)
@@ -124,10 +126,11 @@ std::size_t memory_store::at_risk() const {
 }
 
 disk memory_store::crash(std::size_t kept) {
-  auto lost = take_group(SIZE_MAX);
+  std::deque<entry> lost;
   {
     const std::lock_guard lock{mutex_};
     is_dead_ = true;
+    lost.swap(queue_); // nobody runs it any more
   }
   auto image = durable_;
   for (std::size_t i = 0; i < std::min(kept, unsynced_.size()); ++i)

@@ -88,6 +88,8 @@ public:
   };
   /// The next write fails, and every one after it (F9, F10).
   void fail(failure how);
+  /// … unless none has been tried since: then it is as if nothing had been said.
+  void mend() { fails_next_ = false; }
 
 private:
   struct entry {

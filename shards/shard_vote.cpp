@@ -154,21 +154,24 @@ void shard_role::hear(const held& x) {
     conclude(x.attempt);
 }
 
-/// Every node has answered: promise all of it, or give back what was held and say why.
+/// Every node has answered: promise all of it, or give back what was held and say why. The view
+/// may have gone stale while they did. Upholds S12.
 void shard_role::conclude(const attempt_id& attempt) {
   auto pos = gatherings_.find(attempt);
   ensure(pos != gatherings_.end(), to_text(attempt));
   const auto g = std::move(pos->second);
   gatherings_.erase(pos);
   ensure(g.is_complete(), to_text(attempt));
-  if (g.is_granted()) {
+  const bool is_blind = !g.is_decided && !nodes_.is_fresh();
+  if (g.is_granted() && !is_blind) {
     if (g.is_decided)
       become_committed(attempt, g.coordinator, g.asked);
     else
       promise(attempt, g);
     return;
   }
-  auto why = refuse_nodes(g);
+  auto why = is_blind ? refuse_stale("the view of nodes and pods is not complete any more")
+                      : refuse_nodes(g);
   give_back(attempt, g);
   if (g.is_decided)
     refuse_commit(attempt, std::move(why));

@@ -85,6 +85,16 @@ TEST_F(Shard, it_votes_no_while_its_view_is_not_fresh) {
   EXPECT_TRUE(promised(g, g_asks));
 }
 
+TEST_F(Shard, it_votes_no_if_its_view_goes_stale_while_nodes_answer) {
+  world.cut_off("n1");
+  prepare(g, slice({{"a", "n1"}, {"b", "n2"}}));
+  fresh(false);
+  world.connect("n1");
+  EXPECT_FALSE(voted_yes());
+  EXPECT_EQ(last.why_not.primary, reason_code::view_stale);
+  EXPECT_EQ(world.free_cpus("n2"), 4) << "what n2 held was given back";
+}
+
 TEST_F(Shard, a_plan_made_on_a_wrong_view_is_refused) {
   auto asked = slice({{"a", "n1"}});
   asked->quotes.push_back({words::node("n1"), words::facts("n1", 4)->facts_hash});
