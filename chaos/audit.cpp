@@ -173,17 +173,19 @@ void checker::audit_queue(sim::process& who) {
 
 /// S10, L2.
 void checker::audit_shards(sim::process& who) {
+  if (!look("L2") || !look("S10"))
+    return;
   for (std::uint32_t s = 0; s < who.options().shards; ++s)
     for (const auto& row : list_of(who.inspect(protocol::to_shard({s}), "holds", {}))) {
       const auto& x = row.as_object();
       const auto age = count(x, "age_ms");
       const bool is_in_doubt = word(x, "state") == "prepared";
-      if (look("L2") && is_in_doubt && age > doubt_ms_most)
+      if (is_in_doubt && age > doubt_ms_most)
         say("L2", fmt::format("shard {} holds {} in doubt for {} ms", s, word(x, "attempt"), age));
       const auto slot = std::find_if(decisions_.begin(), decisions_.end(), [&](const auto& d) {
         return d.second.is_live() && d.first.gang.value == word(x, "gang");
       });
-      if (look("S10") && slot == decisions_.end() && age > held_ms_most)
+      if (slot == decisions_.end() && age > held_ms_most)
         say("S10", fmt::format("shard {} holds {} members of {} for {} ms, and nobody is behind it",
                                s, count(x, "held"), word(x, "attempt"), age));
     }

@@ -129,8 +129,7 @@ void checker::check_room(const protocol::decision& x) {
       for (const auto& part : d.chosen.slices) {
         for (const auto& s : part.seats)
           if (s.node_name.value == node && s.node.value == there->second.uid
-              && truth_.pods().contains(s.pod.value) && !truth_.pods().at(s.pod.value).is_finished
-              && (from == nullptr || !is_cancelled(*from, s.pod)))
+              && may_come(s.pod.value, node) && (from == nullptr || !is_cancelled(*from, s.pod)))
             takes[s.pod.value] = s.takes.amounts;
         for (const auto& v : part.victims)
           takes.erase(v.pod.value);

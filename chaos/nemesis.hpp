@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <boost/json/object.hpp>
+
 #include "chaos/schedule.hpp"
 #include "sim/world/world.hpp"
 
@@ -44,7 +46,7 @@ private:
   bool pod_done(const action& x);
   bool min(const action& x);
   bool foreign(const action& x);
-  bool apply(const std::string& json);
+  bool apply(boost::json::object object);
   bool ask(std::string_view method, const std::string& target, const std::string& body);
   void make_pod(const std::string& name, const std::string& gang, std::int64_t cpu);
 

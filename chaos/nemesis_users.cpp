@@ -8,6 +8,8 @@
 
 namespace tutti::chaos {
 
+namespace json = boost::json;
+
 namespace {
 
 constexpr std::string_view nodes_path = "/api/v1/nodes/";
@@ -15,22 +17,20 @@ constexpr std::string_view pods_path = "/api/v1/namespaces/default/pods/";
 constexpr std::string_view groups_path =
     "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups/";
 
-std::string pod_json(const std::string& name, std::string_view spec) {
-  return fmt::format(
-      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":"default"}},"spec":{{{}}}}})",
-      name, spec);
-}
-
-std::string container(std::int64_t cpu) {
-  return fmt::format(
-      R"("containers":[{{"name":"main","image":"i","resources":{{"requests":{{"cpu":"{}"}}}}}}])",
-      cpu);
+json::object pod(const std::string& name, std::int64_t cpu) {
+  json::object main{{"name", "main"},
+                    {"image", "i"},
+                    {"resources", {{"requests", {{"cpu", std::to_string(cpu)}}}}}};
+  return {{"apiVersion", "v1"},
+          {"kind", "Pod"},
+          {"metadata", {{"name", name}, {"namespace", "default"}}},
+          {"spec", {{"containers", json::array{std::move(main)}}}}};
 }
 
 } // namespace
 
-bool nemesis::apply(const std::string& json) {
-  const auto done = on_.api().plane().apply({boost::json::parse(json).as_object()});
+bool nemesis::apply(boost::json::object object) {
+  const auto done = on_.api().plane().apply({std::move(object)});
   on_.api().turn();
   return done.has_value();
 }
@@ -45,13 +45,18 @@ bool nemesis::ask(std::string_view method, const std::string& target, const std:
 }
 
 bool nemesis::node(const action& x) {
-  const auto rack = text(x, "rack");
-  return apply(fmt::format(
-      R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{0}","labels":{{{3}"kubernetes.io/hostname":"{0}"}}}},)"
-      R"("status":{{"capacity":{{"cpu":"{1}","memory":"{2}","pods":"110"}},"allocatable":{{"cpu":"{1}","memory":"{2}","pods":"110"}},)"
-      R"("conditions":[{{"type":"Ready","status":"True"}}]}}}})",
-      x.target, number(x, "cpu"), "64Gi",
-      rack.empty() ? std::string{} : fmt::format(R"("example.com/rack":"{}",)", rack)));
+  json::object labels{{"kubernetes.io/hostname", x.target}};
+  if (const auto rack = text(x, "rack"); !rack.empty())
+    labels["example.com/rack"] = rack;
+  const json::object amounts{
+      {"cpu", std::to_string(number(x, "cpu"))}, {"memory", "64Gi"}, {"pods", "110"}};
+  return apply({{"apiVersion", "v1"},
+                {"kind", "Node"},
+                {"metadata", {{"name", x.target}, {"labels", std::move(labels)}}},
+                {"status",
+                 {{"capacity", amounts},
+                  {"allocatable", amounts},
+                  {"conditions", json::array{{{"type", "Ready"}, {"status", "True"}}}}}}});
 }
 
 /// As the node's controllers do in the end: its pods are gone with it.
@@ -74,23 +79,24 @@ bool nemesis::cordon(const action& x) {
 }
 
 void nemesis::make_pod(const std::string& name, const std::string& gang, std::int64_t cpu) {
-  apply(pod_json(
-      name, fmt::format(R"("schedulerName":"tutti","schedulingGroup":{{"podGroupName":"{}"}},{})",
-                        gang, container(cpu))));
+  auto made = pod(name, cpu);
+  auto& spec = made["spec"].as_object();
+  spec["schedulerName"] = "tutti";
+  spec["schedulingGroup"] = {{"podGroupName", gang}};
+  apply(std::move(made));
 }
 
 bool nemesis::gang(const action& x) {
-  const auto members = number(x, "members");
-  const auto key = text(x, "key");
   cpus_of_gang_[x.target] = number(x, "cpu");
-  const auto constraint =
-      key.empty() ? std::string{}
-                  : fmt::format(R"(,"schedulingConstraints":{{"topology":[{{"key":"{}"}}]}})", key);
-  const bool did = apply(fmt::format(
-      R"({{"apiVersion":"scheduling.k8s.io/v1beta1","kind":"PodGroup","metadata":{{"name":"{}","namespace":"default"}},)"
-      R"("spec":{{"schedulingPolicy":{{"gang":{{"minCount":{}}}}}{}}}}})",
-      x.target, std::max<std::int64_t>(number(x, "min"), 1), constraint));
-  for (std::int64_t n = 0; n < members; ++n)
+  json::object spec{{"schedulingPolicy",
+                     {{"gang", {{"minCount", std::max<std::int64_t>(number(x, "min"), 1)}}}}}};
+  if (const auto key = text(x, "key"); !key.empty())
+    spec["schedulingConstraints"] = {{"topology", json::array{{{"key", key}}}}};
+  const bool did = apply({{"apiVersion", "scheduling.k8s.io/v1beta1"},
+                          {"kind", "PodGroup"},
+                          {"metadata", {{"name", x.target}, {"namespace", "default"}}},
+                          {"spec", std::move(spec)}});
+  for (std::int64_t n = 0; n < number(x, "members"); ++n)
     make_pod(fmt::format("{}-{}", x.target, n), x.target, number(x, "cpu"));
   return did;
 }
@@ -107,9 +113,9 @@ bool nemesis::gang_gone(const action& x) {
 }
 
 bool nemesis::pod_gone(const action& x) {
-  const auto pod =
+  const auto there =
       on_.api().plane().objects().find(sim::api_server::kind_id::pods, "default/" + x.target);
-  const auto gang = pod ? pod->group : std::string{};
+  const auto gang = there ? there->group : std::string{};
   if (!ask("DELETE", std::string{pods_path} + x.target + "?gracePeriodSeconds=0", {}))
     return false;
   if (number(x, "again") == 1)
@@ -118,9 +124,9 @@ bool nemesis::pod_gone(const action& x) {
 }
 
 bool nemesis::pod_done(const action& x) {
-  const auto pod =
+  const auto there =
       on_.api().plane().objects().find(sim::api_server::kind_id::pods, "default/" + x.target);
-  return pod && !pod->node_name.empty()
+  return there && !there->node_name.empty()
          && ask("PATCH", std::string{pods_path} + x.target + "/status",
                 R"({"status":{"phase":"Succeeded"}})");
 }
@@ -132,8 +138,11 @@ bool nemesis::min(const action& x) {
 }
 
 bool nemesis::foreign(const action& x) {
-  return apply(pod_json(x.target, fmt::format(R"("schedulerName":"other","nodeName":"{}",{})",
-                                              text(x, "node"), container(number(x, "cpu")))));
+  auto made = pod(x.target, number(x, "cpu"));
+  auto& spec = made["spec"].as_object();
+  spec["schedulerName"] = "other";
+  spec["nodeName"] = text(x, "node");
+  return apply(std::move(made));
 }
 
 } // namespace tutti::chaos

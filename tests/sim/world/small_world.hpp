@@ -19,27 +19,37 @@ public:
   explicit small_world(world::options how = {}) : it(std::move(how)) { it.start(); }
 
   void node(const std::string& name, int cpus, const std::string& rack) {
-    apply(fmt::format(
-        R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{0}","labels":{{"example.com/rack":"{2}","kubernetes.io/hostname":"{0}"}}}},
-            "status":{{"capacity":{{"cpu":"{1}","memory":"64Gi","pods":"110"}},"allocatable":{{"cpu":"{1}","memory":"64Gi","pods":"110"}},
-            "conditions":[{{"type":"Ready","status":"True"}}]}}}})",
-        name, cpus, rack));
+    const json::object amounts{{"cpu", std::to_string(cpus)}, {"memory", "64Gi"}, {"pods", "110"}};
+    apply({{"apiVersion", "v1"},
+           {"kind", "Node"},
+           {"metadata",
+            {{"name", name},
+             {"labels", {{"example.com/rack", rack}, {"kubernetes.io/hostname", name}}}}},
+           {"status",
+            {{"capacity", amounts},
+             {"allocatable", amounts},
+             {"conditions", json::array{{{"type", "Ready"}, {"status", "True"}}}}}}});
   }
   /// A PodGroup and as many pods as its minimum, each of `cpus`.
   void gang(const std::string& name, int members, int cpus) {
-    apply(fmt::format(
-        R"({{"apiVersion":"scheduling.k8s.io/v1beta1","kind":"PodGroup","metadata":{{"name":"{}","namespace":"default"}},
-            "spec":{{"schedulingPolicy":{{"gang":{{"minCount":{}}}}}}}}})",
-        name, members));
+    apply({{"apiVersion", "scheduling.k8s.io/v1beta1"},
+           {"kind", "PodGroup"},
+           {"metadata", {{"name", name}, {"namespace", "default"}}},
+           {"spec", {{"schedulingPolicy", {{"gang", {{"minCount", members}}}}}}}});
     for (int n = 0; n < members; ++n)
       pod(fmt::format("{}-{}", name, n), name, cpus);
   }
   void pod(const std::string& name, const std::string& group, int cpus) {
-    apply(fmt::format(
-        R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":"default"}},
-            "spec":{{"schedulerName":"tutti","schedulingGroup":{{"podGroupName":"{}"}},
-            "containers":[{{"name":"main","image":"i","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}})",
-        name, group, cpus));
+    json::object main{{"name", "main"},
+                      {"image", "i"},
+                      {"resources", {{"requests", {{"cpu", std::to_string(cpus)}}}}}};
+    apply({{"apiVersion", "v1"},
+           {"kind", "Pod"},
+           {"metadata", {{"name", name}, {"namespace", "default"}}},
+           {"spec",
+            {{"schedulerName", "tutti"},
+             {"schedulingGroup", {{"podGroupName", group}}},
+             {"containers", json::array{std::move(main)}}}}});
   }
   /// Bound pods whose name begins so.
   std::size_t bound(const std::string& prefix) {
@@ -53,9 +63,9 @@ public:
   world it;
 
 private:
-  void apply(const std::string& text) {
-    const auto done = it.api().plane().apply({json::parse(text).as_object()});
-    ensure(done.has_value(), text, done ? std::string{} : done.error().message());
+  void apply(json::object object) {
+    const auto done = it.api().plane().apply({std::move(object)});
+    ensure(done.has_value(), done ? std::string{} : done.error().message());
     it.api().turn();
   }
 };

@@ -1,0 +1,88 @@
+// Whole runs: drawn ones, saved ones, and that a run is a function of its schedule.
+#include "chaos/swarm.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "chaos/run.hpp"
+
+namespace tutti::chaos {
+namespace {
+
+/// Seeds of every change; more are run by `tutti chaos run` (docs/operate/chaos.md).
+constexpr std::uint64_t seeds = 300;
+constexpr std::uint64_t parts = 4;
+
+class Swarm : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Swarm, breaks_no_promise) {
+  for (std::uint64_t seed = GetParam() + 1; seed <= seeds; seed += parts) {
+    const auto r = run(draw_schedule(seed, {}), {.lines = 0});
+    EXPECT_FALSE(r.broken) << to_text(*r.broken) << "\n  tutti chaos replay " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Swarm, ::testing::Range<std::uint64_t>(0, parts));
+
+TEST(Run, takes_the_same_steps_every_time) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto what = draw_schedule(seed, {});
+    EXPECT_EQ(run(what, {.lines = 0}).trace_hash, run(what, {.lines = 0}).trace_hash) << seed;
+  }
+}
+
+TEST(Run, takes_the_same_steps_whether_it_is_judged_or_not) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const auto what = draw_schedule(seed, {});
+    EXPECT_EQ(run(what, {.lines = 0}).trace_hash,
+              run(what, {.is_judged = false, .lines = 0}).trace_hash)
+        << seed;
+  }
+}
+
+TEST(Run, one_fault_less_leaves_the_others_where_they_were) {
+  swarm_options fewer;
+  for (const auto& k : action_kinds())
+    if (k.what != "crash")
+      fewer.faults.insert(std::string{k.what});
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    auto all = draw_schedule(seed, {});
+    std::erase_if(all.actions, [](const auto& a) { return a.what == "crash"; });
+    EXPECT_EQ(all, draw_schedule(seed, fewer)) << seed;
+  }
+}
+
+TEST(Run, looks_at_every_promise) {
+  std::map<std::string, std::uint64_t, std::less<>> looks;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed)
+    for (const auto& [id, n] : run(draw_schedule(seed, {}), {.lines = 0}).looks)
+      looks[id] += n;
+  for (const char* id : {"S1a", "S1b", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S10", "S12",
+                         "S13", "S14", "P1", "P2", "L1", "L4", "L5"})
+    EXPECT_GT(looks[id], 0u) << id;
+}
+
+/// Every schedule that once broke something holds for ever.
+TEST(Saved, schedules_break_nothing_any_more) {
+  const std::filesystem::path folder{TUTTI_SOURCE_DIR "/tests/schedules"};
+  std::size_t found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+    if (entry.path().extension() != ".schedule")
+      continue;
+    ++found;
+    std::ifstream file{entry.path()};
+    std::ostringstream bytes;
+    bytes << file.rdbuf();
+    const auto what = read_schedule(bytes.str(), entry.path().filename().string());
+    ASSERT_TRUE(what) << what.error().message();
+    const auto r = run(*what, {});
+    EXPECT_FALSE(r.broken) << entry.path().filename() << ": " << to_text(*r.broken);
+  }
+  EXPECT_GT(found, 0u);
+}
+
+} // namespace
+} // namespace tutti::chaos
