@@ -266,7 +266,6 @@ int main(int argc, char** argv) {
                          "  tutti VERB --help"}
              + exit_codes);
   add_plan(app, a);
-  cli::add_chaos_verbs(app, a.run);
   add_local(app, a);
   add_get(app, a);
   add_gang_verb(app, a, "describe", "Everything about one gang", "tutti describe gang ring",
@@ -277,6 +276,7 @@ int main(int argc, char** argv) {
                 cli::trace_gang);
   add_cluster_verbs(app, a);
   add_wait(app, a);
+  cli::add_chaos_verbs(app, a.run);
   add_version(app, a);
   add_help(app, a);
   const auto verbs = verbs_of(app);
