@@ -13,6 +13,7 @@
 
 #include "base/ensure.hpp"
 #include "persistence/format.hpp"
+#include "persistence/no_log.hpp"
 
 namespace tutti::persistence {
 namespace {
@@ -20,18 +21,11 @@ namespace {
 using base::code;
 using base::error;
 
-/// Memtables are small: what we write is read back only at the next start.
-constexpr std::size_t memtable_bytes = 16u << 20;
+/// Memtables are small: what we write is read back only at the next start. All of them together are
+/// resident for good, whatever the cluster's size.
+constexpr std::size_t memtable_bytes = 4u << 20;
 /// Bounds what a start has to replay, and what `find_synced` has to search.
 constexpr std::uint64_t log_bytes_max = 64u << 20;
-
-/// RocksDB's own log is one more file that fails on a full disk, and 7.8 aborts the process when it
-/// fails for the second time. What RocksDB has to say comes back as a status, too.
-class no_log final : public rocksdb::Logger {
-public:
-  using rocksdb::Logger::Logv;
-  void Logv(const char*, va_list) override {}
-};
 
 using handles = std::vector<rocksdb::ColumnFamilyHandle*>;
 

@@ -15,6 +15,7 @@
 #include <rocksdb/write_batch.h>
 
 #include "base/ensure.hpp"
+#include "persistence/no_log.hpp"
 
 namespace tutti::sim::api_server {
 
@@ -169,7 +170,7 @@ base::result<std::unique_ptr<disk>> disk::open(const std::string& directory, rel
   how.create_if_missing = true;
   how.write_buffer_size = write_buffer_bytes;
   how.max_open_files = files_max;
-  how.keep_log_file_num = 2;
+  how.info_log = std::make_shared<persistence::no_log>();
   // A torn tail was never acknowledged; anything else that is damaged must not pass in silence.
   how.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   auto in = std::make_unique<inside>();
