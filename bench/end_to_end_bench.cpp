@@ -9,7 +9,6 @@
 // API server and answered, and the end of every gang is durable in the scheduler's store.
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <map>
 #include <string>
 #include <thread>
@@ -17,6 +16,7 @@
 
 #include <fmt/core.h>
 
+#include "bench/arguments.hpp"
 #include "bench/embedded.hpp"
 #include "bench/json_line.hpp"
 #include "bench/proc.hpp"
@@ -191,8 +191,8 @@ void run_one_by_one(embedded& all, int gangs) {
 } // namespace
 
 int main(int argc, char** argv) {
-  const bool is_quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
-  const auto w = is_quick ? wave{600, 1} : wave{};
+  const auto asked = read_arguments(argc, argv, takes::nothing_more);
+  const auto w = asked.is_quick ? wave{600, 1} : wave{};
   constexpr int singles = 100;
   embedded all{{}};
   run_wave(all, w);

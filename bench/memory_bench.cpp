@@ -9,7 +9,6 @@
 // flight recorder, and what the allocator keeps.
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -24,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/arguments.hpp"
 #include "bench/embedded.hpp"
 #include "bench/json_line.hpp"
 #include "bench/proc.hpp"
@@ -188,7 +188,7 @@ void run(const amounts& n) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
-  const bool is_quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
-  run(is_quick ? amounts{6'000, 1'000} : amounts{});
+  const auto asked = read_arguments(argc, argv, takes::nothing_more);
+  run(asked.is_quick ? amounts{6'000, 1'000} : amounts{});
   return 0;
 }

@@ -29,6 +29,22 @@ def print_table(rows):
                             for text, width, right in zip(line, widths, is_number)).rstrip())
 
 
+PARTS = ("area", "value", "unit")
+PARTS_OF_A_BAR = PARTS + ("limit", "holds")
+
+
+def read(line):
+    """The line as a row; ends the process with 1 if it is none."""
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        sys.exit(f"bench: error: no JSON: {line.strip()}: {error}")
+    missing = [x for x in (PARTS_OF_A_BAR if "bar" in row else PARTS) if x not in row]
+    if missing or ("bar" not in row and "fact" not in row):
+        sys.exit(f"bench: error: {line.strip()} lacks {', '.join(missing) or 'bar'}")
+    return row
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--commit", required=True)
@@ -39,14 +55,15 @@ def main():
         if not line.lstrip().startswith("{"):
             sys.stderr.write(line)
             continue
-        row = json.loads(line)
+        row = read(line)
         rows.append(dict(row))
         print(json.dumps({**row, "commit": arguments.commit, "machine": arguments.machine}))
     flat = [{name: value for name, value in row.items() if not isinstance(value, (dict, list))}
             for row in rows]
     print_table(flat)
-    if rows:
-        print(f"\ncommit {arguments.commit} on {arguments.machine}")
+    if not rows:
+        sys.exit("bench: error: nothing was measured")
+    print(f"\ncommit {arguments.commit} on {arguments.machine}")
 
 
 if __name__ == "__main__":
