@@ -23,6 +23,7 @@ struct append_done {
 struct decide_done {
   base::slot_id slot;
   base::result<persistence::decide_outcome> outcome;
+  base::time_point since; ///< when it was handed to the store
 };
 struct amend_done {
   base::slot_id slot;

@@ -1,50 +1,235 @@
 #include "actors/metrics.hpp"
 
+#include <array>
 #include <chrono>
+#include <initializer_list>
+#include <map>
+#include <string_view>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
+
+#include "actors/metrics_meter.hpp"
+#include "base/ensure.hpp"
 
 namespace tutti::actors {
 
 namespace {
 
 namespace json = boost::json;
+using protocol::role_kind;
 
-void head(std::string& out, const char* name, const char* type, const char* help) {
-  out += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+constexpr auto patience = std::chrono::seconds{2};
+
+/// Names of labels, in the order of their values.
+using label_names = std::initializer_list<std::string_view>;
+
+/// Writes one metric after the other.
+class page {
+public:
+  void begin(std::string_view name, std::string_view type, std::string_view help) {
+    name_ = name;
+    text_ += fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
+  }
+  template <class Number>
+  void sample(label_names names, const label_values& values, Number x) {
+    text_ += fmt::format("{}{} {}\n", name_, labels(names, values), x);
+  }
+  template <class Number>
+  void one(std::string_view name, std::string_view type, std::string_view help, Number x) {
+    begin(name, type, help);
+    sample({}, {}, x);
+  }
+  void counters(std::string_view name, std::string_view help, label_names names,
+                const std::map<label_values, std::uint64_t>& all) {
+    begin(name, "counter", help);
+    for (const auto& [values, n] : all)
+      sample(names, values, n);
+  }
+  void histograms(std::string_view name, std::string_view help, label_names names,
+                  const std::map<label_values, histogram>& all) {
+    begin(name, "histogram", help);
+    for (const auto& [values, h] : all) {
+      for (std::size_t i = 0; i < histogram::bucket_count; ++i)
+        text_ += fmt::format("{}_bucket{} {}\n", name,
+                             labels(names, values, fmt::format("{:g}", histogram::bound(i))),
+                             h.at_most(i));
+      text_ += fmt::format("{}_bucket{} {}\n", name, labels(names, values, "+Inf"), h.count());
+      text_ += fmt::format("{}_sum{} {}\n", name, labels(names, values), h.sum_seconds());
+      text_ += fmt::format("{}_count{} {}\n", name, labels(names, values), h.count());
+    }
+  }
+
+  std::string take() { return std::move(text_); }
+
+private:
+  /// Values are our own words: nothing in them needs an escape.
+  static std::string labels(label_names names, const label_values& values,
+                            const std::string& at_most = {}) {
+    ensure(names.size() == values.size(), names.size(), values.size());
+    std::string out;
+    std::size_t i = 0;
+    for (const auto name : names)
+      out += fmt::format("{}{}=\"{}\"", out.empty() ? "" : ",", name, values[i++]);
+    if (!at_most.empty())
+      out += fmt::format("{}le=\"{}\"", out.empty() ? "" : ",", at_most);
+    return out.empty() ? out : "{" + out + "}";
+  }
+
+  std::string name_;
+  std::string text_;
+};
+
+/// The role's answer; null if it does not answer.
+json::value ask(scheduler& who, const protocol::address& whom, const char* what) {
+  const auto text = who.desk().ask(whom, what, {}, patience);
+  boost::system::error_code ec;
+  auto out = text.empty() ? json::value{} : json::parse(text, ec);
+  return ec ? json::value{} : out;
 }
 
-/// Gauges of the queue: gangs by phase and by reason of the present moment.
-void add_gangs(std::string& out, const json::value& status) {
-  head(out, "gang_phase", "gauge", "Gangs by phase.");
-  if (const auto* o = status.if_object())
-    if (const auto* phases = o->if_contains("phases"))
-      if (const auto* by_name = phases->if_object())
-        for (const auto& [phase, n] : *by_name)
-          out += fmt::format("gang_phase{{phase=\"{}\"}} {}\n", std::string_view{phase},
-                             json::serialize(n));
+/// The numbers below `key` by their names; none if there are no such.
+std::map<std::string, std::int64_t> numbers_at(const json::value& from, std::string_view key) {
+  std::map<std::string, std::int64_t> out;
+  const auto* all = from.if_object();
+  const auto* part = all == nullptr ? nullptr : all->if_contains(key);
+  if (part != nullptr && part->is_object())
+    for (const auto& [name, n] : part->get_object())
+      if (n.is_number())
+        out[std::string{name}] = n.to_number<std::int64_t>();
+  return out;
+}
+
+void add_store(page& out, scheduler& who) {
+  const auto counted = who.store_counters();
+  out.one("gang_store_syncs_total", "counter", "Synced writes of journal and decision log.",
+          counted.syncs);
+  out.one("gang_store_records_total", "counter", "Records written.", counted.records);
+  out.one("gang_journal_bytes", "counter", "Bytes of records written.", counted.bytes);
+}
+
+/// Notes that have a metric of their own, beside `gang_notes_total`.
+void add_notes(page& out, scheduler& who) {
+  const auto counts = who.notes().counts();
+  std::map<label_values, std::uint64_t> by_name;
+  for (const auto& [name, n] : counts)
+    by_name[{name}] = n;
+  out.counters("gang_notes_total", "Structured facts recorded, by name.", {"what"}, by_name);
+  const auto of = [&](const char* what) {
+    const auto pos = counts.find(what);
+    return pos == counts.end() ? 0 : pos->second;
+  };
+  out.one("gang_fenced_total", "counter", "Bindings stopped by a newer owner's fence.",
+          of("binder.fenced"));
+  out.counters("gang_invariant_violations_total",
+               "Promises of the protocol seen broken: always 0, page somebody on 1.", {"id"},
+               {{{"abort_after_commit"}, of("shard.abort_after_commit")}});
+}
+
+/// What kube-scheduler calls the place where a gang of ours waits; empty = its gangs do not wait
+/// there.
+std::string_view upstream_queue(std::string_view pool) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> names{
+      {{"queued", "active"},
+       {"backing_off", "backoff"},
+       {"waiting", "unschedulable"},
+       {"gated", "gated"}}};
+  for (const auto& [ours, theirs] : names)
+    if (ours == pool)
+      return theirs;
+  return {};
+}
+
+void add_gangs(page& out, scheduler& who) {
+  const auto status = ask(who, protocol::to(role_kind::queue), "status");
+  out.begin("gang_phase", "gauge", "Gangs by phase.");
+  for (const auto& [phase, n] : numbers_at(status, "phases"))
+    out.sample({"phase"}, {phase}, n);
+  out.begin("gang_pending", "gauge", "Gangs that are not bound, by the reason of this moment.");
+  for (const auto& [reason, n] : numbers_at(status, "reasons"))
+    out.sample({"reason"}, {reason}, n);
+  out.begin("scheduler_queued_entities", "gauge", "Gangs that wait, by queue.");
+  for (const auto& [pool, n] : numbers_at(status, "pools"))
+    if (const auto queue = upstream_queue(pool); !queue.empty())
+      out.sample({"type", "queue"}, {"podgroup", std::string{queue}}, n);
+}
+
+void add_attempts(page& out, const measures& all) {
+  std::map<label_values, std::uint64_t> results;
+  for (const auto& [result, h] : all.attempt_duration)
+    results[result] = h.count();
+  out.counters("gang_attempts_total", "Attempts that ended, by outcome and primary reason.",
+               {"outcome", "reason"}, all.attempts);
+  out.counters("scheduler_podgroup_schedule_attempts_total",
+               "Attempts begun and ended by this process, by result.", {"result"}, results);
+  out.histograms("scheduler_podgroup_scheduling_attempt_duration_seconds",
+                 "From the beginning of an attempt to its end, Bindings included.", {"result"},
+                 all.attempt_duration);
+  out.histograms("scheduler_podgroup_scheduling_algorithm_duration_seconds",
+                 "From asking for a plan to having it, or the reason why there is none.", {},
+                 {{{}, all.planning_duration}});
+  out.histograms("gang_time_to_bound_seconds",
+                 "From a gang's first attempt in this process to the end of the one that bound it.",
+                 {}, {{{}, all.time_to_bound}});
+  out.histograms("gang_phase_duration_seconds", "Time of attempts in a phase.", {"phase"},
+                 all.phase_duration);
+}
+
+void add_protocol(page& out, const measures& all) {
+  out.counters("gang_votes_total", "Votes of shards, by word and primary reason of a no.",
+               {"vote", "reason"}, all.votes);
+  out.histograms("gang_decision_sync_seconds",
+                 "From handing a decision to the store until it is durable.", {},
+                 {{{}, all.decision_duration}});
+  out.counters("gang_bindings_total", "Answers about Bindings, by verdict.", {"verdict"},
+               all.bindings);
+}
+
+void add_shards(page& out, scheduler& who) {
+  std::map<std::string, std::int64_t> by_state;
+  std::int64_t silent = 0;
+  for (std::uint32_t s = 0; s < who.options().shards; ++s) {
+    const auto one = ask(who, protocol::to_shard({s}), "shards");
+    if (!one.is_object()) {
+      ++silent;
+      continue;
+    }
+    for (const auto* state : {"preparing", "prepared", "committed"})
+      by_state[state] += one.at(state).to_number<std::int64_t>();
+  }
+  out.begin("gang_reservations", "gauge", "Reservations that shards hold, by state.");
+  for (const auto& [state, n] : by_state)
+    out.sample({"state"}, {state}, n);
+  out.one("gang_silent_shards", "gauge", "Shards that do not answer.", silent);
+}
+
+void add_view(page& out, scheduler& who) {
+  const auto mirror = ask(who, protocol::to(role_kind::mirror), "mirror");
+  out.begin("gang_view_age_seconds", "gauge", "Since the last word of the API server's watch.");
+  const auto* all = mirror.if_object();
+  const auto* list = all == nullptr ? nullptr : all->if_contains("resources");
+  if (list == nullptr || !list->is_array())
+    return;
+  for (const auto& x : list->get_array()) {
+    const std::string_view path = x.at("path").as_string();
+    out.sample({"resource"}, {std::string{path.substr(path.rfind('/') + 1)}},
+               x.at("quietMs").to_number<double>() / 1000);
+  }
 }
 
 } // namespace
 
 std::string metrics_text(scheduler& who) {
-  std::string out;
-  head(out, "gang_notes_total", "counter", "Structured facts recorded, by name.");
-  for (const auto& [name, n] : who.notes().counts())
-    out += fmt::format("gang_notes_total{{what=\"{}\"}} {}\n", name, n);
-  const auto counted = who.store_counters();
-  head(out, "gang_store_syncs_total", "counter", "Synced writes of journal and decision log.");
-  out += fmt::format("gang_store_syncs_total {}\n", counted.syncs);
-  head(out, "gang_store_records_total", "counter", "Records written.");
-  out += fmt::format("gang_store_records_total {}\n", counted.records);
-  head(out, "gang_journal_bytes", "counter", "Bytes of records written.");
-  out += fmt::format("gang_journal_bytes {}\n", counted.bytes);
-  const auto text = who.desk().ask(protocol::to(protocol::role_kind::queue), "status", {},
-                                   std::chrono::seconds{2});
-  boost::system::error_code ec;
-  add_gangs(out, text.empty() ? json::value{} : json::parse(text, ec));
-  return out;
+  page out;
+  const auto measured = who.numbers().now();
+  add_gangs(out, who);
+  add_attempts(out, measured);
+  add_protocol(out, measured);
+  add_shards(out, who);
+  add_store(out, who);
+  add_view(out, who);
+  add_notes(out, who);
+  return out.take();
 }
 
 } // namespace tutti::actors

@@ -62,6 +62,7 @@ public:
   const scheduler_options& options() const { return how_; }
   router& routes() { return routes_; }
   recorder& notes() { return notes_; }
+  meter& numbers() { return around_.numbers; }
   persistence::store::counters store_counters() const { return around_.store.counted(); }
 
 private:

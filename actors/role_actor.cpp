@@ -142,9 +142,10 @@ void role_actor::act(protocol::append& x) {
 void role_actor::act(protocol::decide& x) {
   auto self = caf::actor_cast<caf::actor>(this);
   const auto slot = x.slot;
+  const auto since = around_.clock.now();
   around_.store.submit(persistence::decide_request{std::move(x)},
-                       [self, slot](base::result<persistence::outcome> how) {
-                         decide_done answer{slot, how.error()};
+                       [self, slot, since](base::result<persistence::outcome> how) {
+                         decide_done answer{slot, how.error(), since};
                          if (how)
                            answer.outcome = std::get<persistence::decide_outcome>(std::move(*how));
                          caf::anon_send(self, make_mail(std::move(answer)));
@@ -170,6 +171,7 @@ void role_actor::act(protocol::forget& x) {
 }
 
 void role_actor::act(protocol::send& x) {
+  around_.numbers.sees(x.to, x.what, around_.clock.now());
   around_.routes.send(how_.where, x.to, std::move(x.what));
 }
 
@@ -261,6 +263,9 @@ void role_actor::on(append_done& x) {
   }
   appends_done_ = x.n;
   applied_ = *x.index;
+  submit_snapshot();
+  if (is_over_)
+    return;
   while (!queue_.empty() && queue_.front().behind <= appends_done_) {
     auto next = std::move(queue_.front().what);
     queue_.pop_front();
@@ -268,11 +273,11 @@ void role_actor::on(append_done& x) {
     if (is_over_)
       return;
   }
-  write_checkpoint();
 }
 
 void role_actor::on(decide_done& x) {
   if (x.outcome) {
+    around_.numbers.decided(around_.clock.now() - x.since);
     take(protocol::event{protocol::decided{x.slot, x.outcome->winner}});
     return;
   }
@@ -313,9 +318,10 @@ void role_actor::on(checkpoint_due& x) {
     quit();
 }
 
-/// Only behind the watermark: a snapshot may not know of a record that the disk does not have.
+/// The snapshot is taken at once and written behind the watermark: it may not know of a record that
+/// the disk does not have, and a role that never stops appending gets its checkpoint, too.
 void role_actor::write_checkpoint() {
-  if (!checkpoint_wanted_ || is_writing_checkpoint_ || appends_done_ != appends_)
+  if (!checkpoint_wanted_ || is_writing_checkpoint_)
     return;
   checkpoint_wanted_ = false;
   since_checkpoint_ = 0;
@@ -323,6 +329,17 @@ void role_actor::write_checkpoint() {
   if (bytes.empty())
     return;
   is_writing_checkpoint_ = true;
+  snapshot_ = snapshot{appends_, std::move(bytes)};
+  submit_snapshot();
+}
+
+/// Once the last record that the snapshot includes is durable, and before the next one is:
+/// `applied_` is then the index of exactly that record.
+void role_actor::submit_snapshot() {
+  if (!snapshot_ || snapshot_->behind != appends_done_)
+    return;
+  auto bytes = std::move(snapshot_->bytes);
+  snapshot_.reset();
   auto self = caf::actor_cast<caf::actor>(this);
   around_.store.submit(persistence::checkpoint_request{how_.where, applied_, std::move(bytes)},
                        [self](base::result<persistence::outcome> how) {
@@ -338,7 +355,8 @@ void role_actor::on(checkpoint_done& x) {
     fail(x.how.error().in("checkpoint of " + protocol::to_text(how_.where)));
     return;
   }
-  if (is_stopping_)
+  write_checkpoint(); // asked for meanwhile
+  if (is_stopping_ && !is_writing_checkpoint_)
     quit();
 }
 

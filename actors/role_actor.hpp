@@ -3,11 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include <boost/container/deque.hpp>
 #include <caf/event_based_actor.hpp>
 
 #include "actors/mail.hpp"
@@ -71,6 +72,7 @@ private:
   void on(checkpoint_due& x);
   void on(checkpoint_done& x);
   void write_checkpoint();
+  void submit_snapshot();
   void fail(const base::error& why);
 
   services& around_;
@@ -79,15 +81,15 @@ private:
   bool is_over_ = false; ///< retired, dying, or the store is broken: nothing is heard any more
   std::optional<std::string> death_{"exit signal"}; ///< told when it ends; none = it was to end
   bool has_begun_ = false;
-  std::deque<mail> early_; ///< came before `begin`: others begin earlier than we do
+  std::vector<mail> early_; ///< came before `begin`: others begin earlier than we do
 
   // order
   struct waiting {
     std::uint64_t behind = 0; ///< performed once this append is durable
     protocol::effect what;
   };
-  std::deque<waiting> queue_;
-  std::uint64_t appends_ = 0; ///< submitted so far
+  boost::container::deque<waiting> queue_; // takes no memory while empty: there is one per node
+  std::uint64_t appends_ = 0;              ///< submitted so far
   std::uint64_t appends_done_ = 0;
   std::uint64_t last_synced_ = 0; ///< the newest append that was submitted with `synced`
 
@@ -101,6 +103,11 @@ private:
   std::uint64_t since_checkpoint_ = 0; ///< letters since the last one
   bool checkpoint_wanted_ = false;
   bool is_writing_checkpoint_ = false;
+  struct snapshot {
+    std::uint64_t behind = 0; ///< the append that is the last one it includes
+    std::string bytes;
+  };
+  std::optional<snapshot> snapshot_; ///< taken, and waiting for what it includes to be durable
   bool is_stopping_ = false;
 };
 

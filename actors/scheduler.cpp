@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <caf/all.hpp>
+#include <malloc.h>
 
 #include "actors/replica.hpp"
 #include "base/ensure.hpp"
@@ -16,7 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Time for the last checkpoints at a stop; the whole stop must stay below five seconds.
-constexpr auto last_checkpoint_patience = 3s;
+constexpr std::chrono::milliseconds last_checkpoint_patience = 3s;
+constexpr auto look_interval = 5ms;
 
 } // namespace
 
@@ -88,6 +90,10 @@ base::result<void> scheduler::recover(http_carrier* http, const base::clock& clo
   return {};
 }
 
+meter& scheduler::numbers() {
+  return replica_->numbers();
+}
+
 recorder& scheduler::notes() {
   return replica_->notes();
 }
@@ -102,8 +108,22 @@ persistence::store::counters scheduler::store_counters() const {
 
 void scheduler::tick() {
   std::unique_lock lock{mutex_};
-  while (!wake_.wait_for(lock, tick_interval, [this] { return is_ending_; }))
+  while (!wake_.wait_for(lock, tick_interval, [this] { return is_ending_; })) {
     replica_->tick();
+    give_back_memory();
+  }
+}
+
+/// The allocator keeps what a busy time needed, several times what is in use afterwards. It is
+/// given back once per busy time, in the first quiet tick after it: nobody waits for the allocator
+/// then.
+void scheduler::give_back_memory() {
+  const auto records = store_.counted().records;
+  const bool is_quiet = records == std::exchange(records_seen_, records);
+  if (!is_quiet)
+    has_memory_to_give_ = true;
+  else if (std::exchange(has_memory_to_give_, false))
+    ::malloc_trim(0);
 }
 
 void scheduler::stop() {
@@ -131,9 +151,9 @@ void scheduler::stop() {
 
 void scheduler::write_last_checkpoints() {
   replica_->write_last_checkpoints();
-  const auto patience = std::chrono::steady_clock::now() + last_checkpoint_patience;
-  while (!has_failed_ && !replica_->is_settled() && std::chrono::steady_clock::now() < patience)
-    std::this_thread::sleep_for(5ms);
+  for (auto looks = last_checkpoint_patience / look_interval;
+       looks > 0 && !has_failed_ && !replica_->is_settled(); --looks)
+    std::this_thread::sleep_for(look_interval);
 }
 
 } // namespace tutti::actors

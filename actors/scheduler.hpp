@@ -40,6 +40,7 @@ public:
 
   admin_desk& desk() { return *desk_; }
   recorder& notes();
+  meter& numbers();
   /// Where every role is found: for drills that end an actor, or speak to one.
   router& routes();
   const scheduler_options& options() const { return how_; }
@@ -53,6 +54,7 @@ private:
   base::result<void> recover(http_carrier* http, const base::clock& clock);
   void write_last_checkpoints();
   void tick();
+  void give_back_memory();
 
   scheduler_options how_;
   persistence::store& store_;
@@ -66,6 +68,8 @@ private:
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_ending_ = false;
+  std::uint64_t records_seen_ = 0; // by the ticker
+  bool has_memory_to_give_ = true; // by the ticker
   std::thread ticker_;
 };
 

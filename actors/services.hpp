@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "actors/metrics_meter.hpp"
 #include "actors/recorder.hpp"
 #include "actors/router.hpp"
 #include "base/fault_point.hpp"
@@ -50,6 +51,7 @@ struct services {
   /// Passes the fault point of a crash table row.
   std::function<void(std::string_view)> pass_fault = base::pass_fault;
   std::uint64_t seed = 0;
+  meter numbers; ///< is shown everything that is sent
   /// Ids of HTTP exchanges are unique in the process, because all roles share one carrier.
   std::atomic<std::uint64_t> last_exchange{0};
 };

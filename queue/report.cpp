@@ -258,25 +258,30 @@ json::object reader::gang(const gang_entry& g) const {
 }
 
 json::object reader::status() const {
-  std::map<std::string_view, std::int64_t> phases;
+  std::map<std::string_view, std::int64_t> phases, reasons;
   const gang_entry* oldest = nullptr;
   for (const auto* g : from_.gangs.all()) {
     if (!is_shown(*g))
       continue;
     ++phases[protocol::name_of(phase_of(*g))];
+    if (g->life && phase_of(*g) != phase::bound)
+      ++reasons[base::name_of(reads_degraded(*g) ? reason_code::degraded : g->life->reason)];
     if (g->life && (!oldest || g->created_ms() < oldest->created_ms()))
       oldest = g;
   }
   for (const auto& [uid, s] : from_.departed)
     ++phases[protocol::name_of(s.attempt.at)];
-  json::object by_phase, by_pool;
+  json::object by_phase, by_pool, by_reason;
   for (const auto& [name, n] : phases)
     by_phase[name] = n;
+  for (const auto& [name, n] : reasons)
+    by_reason[name] = n;
   for (std::size_t i = 0; i < pool_count; ++i)
     by_pool[name_of(static_cast<pool>(i))] = from_.where.size(static_cast<pool>(i));
   json::object out{{"synced", from_.is_synced},
                    {"phases", std::move(by_phase)},
                    {"pools", std::move(by_pool)},
+                   {"reasons", std::move(by_reason)},
                    {"pods", from_.gangs.pod_count()}};
   out["oldest_pending"] = oldest ? json::value(row(*oldest)) : json::value();
   return out;

@@ -428,6 +428,32 @@ TEST_F(RoleActor, a_checkpoint_waits_for_every_record_that_it_includes) {
   EXPECT_EQ(asked.bytes, "state");
 }
 
+TEST_F(RoleActor, a_checkpoint_is_written_while_records_keep_coming) {
+  begun(
+      [this](const protocol::event& e) {
+        effects out;
+        if (!is_mark(e) && is<protocol::view_wanted>(e))
+          out.add(synced());
+        return out;
+      },
+      true);
+  tell(protocol::view_wanted{});
+  tell(protocol::view_wanted{});
+  routes.post(here, make_mail(checkpoint_due{false}));
+  tell(protocol::view_wanted{});
+  EXPECT_TRUE(eventually([&] { return store.queued() == 3; }));
+  store.append_is_durable();
+  settle();
+  EXPECT_EQ(store.queued(), 2u) << "the second record is not durable, and the snapshot knows it";
+  store.append_is_durable();
+  EXPECT_TRUE(eventually([&] { return store.queued() == 2; }));
+  tell(protocol::view_wanted{}); // never quiet
+  EXPECT_TRUE(eventually([&] { return store.queued() == 3; }));
+  store.append_is_durable();
+  const auto asked = std::get<persistence::checkpoint_request>(store.first());
+  EXPECT_EQ(asked.applied, 2u) << "the third record came after the snapshot";
+}
+
 TEST_F(RoleActor, the_last_checkpoint_ends_it_in_order) {
   begun([](const protocol::event&) { return effects{}; }, true);
   tell(protocol::view_wanted{});
