@@ -170,6 +170,48 @@ RC_GTEST_PROP(NoOvercommit, several_groups_are_placed_whenever_it_is_possible, (
   check(any_world(*rc::gen::arbitrary<bool>(), 2), false);
 }
 
+/// Members that are bound already: they count for the minimum, take no new room, and the rest must
+/// come to their rack.
+void check_beside_bound(world w, bool is_exact) {
+  w.in_rack = true;
+  const auto home =
+      static_cast<std::size_t>(*rc::gen::inRange<int>(0, static_cast<int>(w.nodes.size())));
+  const auto bound = *rc::gen::inRange(1, 3);
+  built b;
+  build(w, b);
+  const auto where = b.c.view.find(base::node_name{"n" + std::to_string(home)});
+  RC_ASSERT(where.has_value());
+  for (int i = 0; i < bound; ++i)
+    b.gang.members.push_back(
+        {"bound", 0, b.gang.members.front().kind, member_spec::state::bound, *where});
+  b.gang.groups.front().min_count += static_cast<std::uint32_t>(*rc::gen::inRange(0, bound + 1));
+  const auto still_needed = static_cast<int>(b.gang.groups.front().min_count) - bound;
+  w.minimum.front() = std::max(0, still_needed);
+  const auto rack = w.nodes[home].rack;
+  const auto best = best_by_force(w, rack, false);
+  const auto answer = b.c.ask(b.gang);
+  if (const auto* got = std::get_if<placement>(&answer)) {
+    check_seats(w, b, *got);
+    for (const auto& s : got->seats) {
+      const auto& name = b.c.view.now().node(s.node).name.value;
+      RC_ASSERT(w.nodes[static_cast<std::size_t>(std::stoi(name.substr(1)))].rack == rack);
+    }
+    RC_ASSERT(best >= static_cast<int>(got->seats.size()));
+    if (is_exact)
+      RC_ASSERT(best == static_cast<int>(got->seats.size()));
+    return;
+  }
+  RC_ASSERT(best <= 0); // 0: enough are bound, and nobody else fits
+}
+
+RC_GTEST_PROP(NoOvercommit, equal_members_join_their_bound_ones_as_far_as_possible, ()) {
+  check_beside_bound(any_world(true, 1), true);
+}
+
+RC_GTEST_PROP(NoOvercommit, mixed_members_join_their_bound_ones_whenever_it_is_possible, ()) {
+  check_beside_bound(any_world(false, 1), false);
+}
+
 RC_GTEST_PROP(NoOvercommit, one_plan_after_another_never_takes_more_than_there_is, ()) {
   built b;
   build(any_world(false, 1), b);
