@@ -157,11 +157,14 @@ void gang_role::end(attempt_outcome how, base::explanation why) {
       if (s.state != seat_state::bound)
         over.members_left.push_back(s.where->pod);
   }
-  out_.add(note{"gang.over",
-                {{"gang", to_text(name_)},
-                 {"try", static_cast<std::int64_t>(attempt_.try_no)},
-                 {"outcome", std::string{name_of(how)}},
-                 {"bound", static_cast<std::int64_t>(over.bound)}}});
+  note said{"gang.over",
+            {{"gang", to_text(name_)},
+             {"try", static_cast<std::int64_t>(attempt_.try_no)},
+             {"outcome", std::string{name_of(how)}},
+             {"bound", static_cast<std::int64_t>(over.bound)}}};
+  if (over.why.primary != base::reason_code::none)
+    said.fields.push_back({"reason", std::string{name_of(over.why.primary)}});
+  out_.add(std::move(said));
   out_.tell(to_partition(partition_), std::move(over));
   out_.add(disarm{{resend_timer, 0}}).add(disarm{{deadline_timer, 0}});
   go(attempt_state::over);

@@ -86,6 +86,7 @@ private:
   void take_plan(plan_ptr placement);
   void send_prepares();
   void send_prepare(shard_vote& to);
+  void note_vote(const vote& x);
   void look_again();
   std::optional<base::explanation> disagreement(const gang& seen) const;
   void decide_now();

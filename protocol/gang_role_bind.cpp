@@ -125,6 +125,9 @@ void gang_role::hear(const bind_answer& x) {
 void gang_role::became_bound(seat_progress& s) {
   const bool is_first = rolling_->bound_count() == 0;
   move(s, seat_state::bound);
+  out_.add(note{
+      "gang.bound",
+      {{"gang", to_text(name_)}, {"pod", s.where->pod_name}, {"node", s.where->node_name.value}}});
   if (how_.writes_pod_events)
     out_.tell(to(role_kind::status),
               emit_event{pod_name(*s.where), true, s.where->pod.value, false, "Scheduled",

@@ -69,6 +69,11 @@ void gang_role::hear(const ack& x) {
   const bool is_first = !s->acked
                         && std::none_of(rolling_->slices().begin(), rolling_->slices().end(),
                                         [](const auto& other) { return other.acked; });
+  if (!s->acked || x.refused)
+    out_.add(note{"gang.ack",
+                  {{"gang", to_text(name_)},
+                   {"shard", std::int64_t{x.shard.value}},
+                   {"says", std::string{x.refused ? "room is lost" : "held"}}}});
   s->acked = !x.refused;
   s->refused = x.refused;
   if (is_first && s->acked)

@@ -71,6 +71,10 @@ void gang_role::take_plan(plan_ptr placement) {
     return a.asked->shard < b.asked->shard;
   }));
   go(attempt_state::preparing);
+  out_.add(note{"gang.planned",
+                {{"gang", to_text(name_)},
+                 {"seats", static_cast<std::int64_t>(plan_->seat_count())},
+                 {"shards", static_cast<std::int64_t>(votes_.size())}}});
   progress(reason_code::reserving);
   out_.add(arm{{deadline_timer, 0}, limits::prepare_timeout});
   send_prepares();
@@ -104,6 +108,7 @@ void gang_role::hear(const vote& x) {
                           [&x](const auto& v) { return v.asked->shard == x.shard; });
   if (pos == votes_.end() || !pos->is_sent)
     return;
+  note_vote(x);
   if (!x.yes) {
     give_up(attempt_outcome::conflict, x.why_not);
     return;
@@ -120,6 +125,19 @@ void gang_role::hear(const vote& x) {
                 fmt::format("room for {} members is held by {} shards", plan_->seat_count(),
                             votes_.size()));
   look_again();
+}
+
+void gang_role::note_vote(const vote& x) {
+  note said{"gang.vote",
+            {{"gang", to_text(name_)},
+             {"shard", std::int64_t{x.shard.value}},
+             {"says", std::string{x.yes ? "yes" : "no"}}}};
+  if (!x.yes) {
+    said.fields.push_back({"reason", std::string{name_of(x.why_not.primary)}});
+    if (!x.why_not.detail.empty())
+      said.fields.push_back({"detail", x.why_not.detail});
+  }
+  out_.add(std::move(said));
 }
 
 void gang_role::hear(const pressure& x) {
