@@ -120,6 +120,13 @@ std::vector<gang_entry*> pools::due_at(base::time_point now) const {
   return out;
 }
 
+std::size_t pools::size() const {
+  std::size_t all = 0;
+  for (const auto& one : by_pool_)
+    all += one.size();
+  return all;
+}
+
 bool pools::is_consistent() const {
   std::size_t timed = 0;
   for (std::size_t i = 0; i < pool_count; ++i) {

@@ -37,6 +37,7 @@ public:
 
   const ordered& in(pool x) const { return by_pool_[static_cast<std::size_t>(x)]; }
   std::size_t size(pool x) const { return in(x).size(); }
+  std::size_t size() const;
   /// The earliest `due`; nothing if no gang waits for a time.
   std::optional<base::time_point> next_due() const;
   /// Gangs whose time has come, in the order in which they are to be tried.

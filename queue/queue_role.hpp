@@ -118,6 +118,7 @@ private:
   std::uint64_t seed_ = 0;
   std::uint64_t view_version_ = 0;
   base::time_point now_{};
+  std::uint64_t events_ = 0; ///< heard so far: slow checks do not follow each of them
   std::optional<base::time_point> armed_for_;
   protocol::effects out_; ///< of the event in hand
 };
