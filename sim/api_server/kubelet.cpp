@@ -146,9 +146,11 @@ void kubelet::react(base::time_point now) {
       || nodes_seen_ < store_.first_event(kind_id::nodes))
     begin(now); // more happened at once than the window holds: look at everything again
   for (; nodes_seen_ < store_.end_event(kind_id::nodes); ++nodes_seen_) {
-    const auto& e = store_.event_at(kind_id::nodes, nodes_seen_);
+    const auto e = store_.event_at(kind_id::nodes, nodes_seen_);
     if (e.what == change::added)
       start_all_on(e.now->name(), now);
+    if (auto current = store_.find(kind_id::nodes, e.now->key); current == e.now)
+      report_node(current);
   }
   // Our own writes make events that are read in the same loop; each pod takes two rounds at most.
   for (; pods_seen_ < store_.end_event(kind_id::pods); ++pods_seen_) {
@@ -255,6 +257,22 @@ void kubelet::perform(const object_ptr& pod, const task& t, base::time_point now
   }
 }
 
+/// A node of which nobody has said whether it is well has a kubelet of ours, and it is.
+void kubelet::report_node(const object_ptr& node) {
+  if (node->body.find("\"KubeletReady\"") != std::string::npos)
+    return; // said already, and cheaper than to parse it
+  draft parsed{node->body};
+  auto& list = conditions_of(child(parsed.doc(), "status"));
+  for (const auto& c : list)
+    if (c.is_object() && text_at(c.get_object(), {"type"}) == "Ready")
+      return;
+  const auto now = api::timestamp_text(clock_.wall_now());
+  set_condition(list, "Ready", true, "KubeletReady", now);
+  condition(list, "Ready")["lastHeartbeatTime"] = now;
+  condition(list, "Ready").stable_erase("lastProbeTime");
+  registry_.write_status(kind_id::nodes, *node, parsed.doc());
+}
+
 void kubelet::start(const object_ptr& pod, base::time_point) {
   draft parsed{pod->body};
   auto& doc = parsed.doc();
@@ -268,7 +286,7 @@ void kubelet::start(const object_ptr& pod, base::time_point) {
   if (!text_at(condition(list, "PodScheduled"), {"status"}).starts_with("T"))
     set_condition(list, "PodScheduled", true, "", now);
   write_containers(doc, true, now);
-  registry_.write_pod_status(*pod, doc);
+  registry_.write_status(kind_id::pods, *pod, doc);
 }
 
 void kubelet::finish(const object_ptr& pod) {
@@ -281,7 +299,7 @@ void kubelet::finish(const object_ptr& pod) {
   for (auto type : {"Ready", "ContainersReady"})
     set_condition(list, type, false, "PodCompleted", now);
   write_containers(doc, false, now);
-  registry_.write_pod_status(*pod, doc);
+  registry_.write_status(kind_id::pods, *pod, doc);
 }
 
 } // namespace tutti::sim::api_server

@@ -45,6 +45,7 @@ private:
   void plan(const std::string& key, task t);
   void drop(const std::string& key);
   void perform(const object_ptr& pod, const task& t, base::time_point now);
+  void report_node(const object_ptr& node);
   void start(const object_ptr& pod, base::time_point now);
   void finish(const object_ptr& pod);
   void start_all_on(std::string_view node, base::time_point now);

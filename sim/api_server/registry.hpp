@@ -58,8 +58,9 @@ public:
   /// POST pods/NAME/eviction.
   outcome<written> evict(std::string_view key, const delete_options& how);
 
-  /// Replaces the status of a pod as its kubelet would; nothing if it is gone.
-  void write_pod_status(const object& pod, json::object& doc);
+  /// Replaces the status of a pod or node as its kubelet would; nothing if there is a newer version
+  /// or it is gone.
+  void write_status(kind_id kind, const object& x, json::object& doc);
   /// Removes a terminating object now, whatever its grace.
   void finish_deletion(kind_id kind, const object_ptr& x);
   /// Takes a finalizer off a terminating object; without any left the object is gone.

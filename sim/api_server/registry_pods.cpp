@@ -231,11 +231,11 @@ outcome<written> registry::mark_deleted(const endpoint& what, const object_ptr& 
   return out;
 }
 
-void registry::write_pod_status(const object& pod, json::object& doc) {
-  auto current = store_.find(kind_id::pods, pod.key);
-  if (!current || current->rev != pod.rev)
+void registry::write_status(kind_id kind, const object& x, json::object& doc) {
+  auto current = store_.find(kind, x.key);
+  if (!current || current->rev != x.rev)
     return; // the caller looks again at the newer version
-  store_.put(kind_id::pods, make_object(kind_id::pods, doc, store_.next()));
+  store_.put(kind, make_object(kind, doc, store_.next()));
 }
 
 void registry::finish_deletion(kind_id kind, const object_ptr& x) {
