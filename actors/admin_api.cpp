@@ -1,5 +1,6 @@
 #include "actors/admin_api.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <string_view>
@@ -68,7 +69,8 @@ http_reply list(scheduler& who, role_kind kind, const char* what, const char* li
   return json_reply({{"kind", list_kind}, {"items", std::move(items)}});
 }
 
-http_reply shards(scheduler& who) {
+/// What each shard says of itself; one that does not answer is not in it.
+json::array shard_rows(scheduler& who) {
   json::array items;
   for (std::uint32_t s = 0; s < who.options().shards; ++s) {
     auto one = ask(who, protocol::to_shard({s}), "shards");
@@ -77,7 +79,11 @@ http_reply shards(scheduler& who) {
     one.as_object()["name"] = std::to_string(s);
     items.push_back(std::move(one));
   }
-  return json_reply({{"kind", "ShardList"}, {"items", std::move(items)}});
+  return items;
+}
+
+http_reply shards(scheduler& who) {
+  return json_reply({{"kind", "ShardList"}, {"items", shard_rows(who)}});
 }
 
 http_reply one_gang(scheduler& who, const std::string& name) {
@@ -117,21 +123,49 @@ http_reply status(scheduler& who, const process_view& around) {
   body["version"] = around.version;
   body["shards"] = who.options().shards;
   body["mirror"] = ask(who, protocol::to(role_kind::mirror), "mirror");
+  body["shardList"] = shard_rows(who);
   return json_reply(std::move(body));
 }
 
-/// Ready = the view of nodes and pods is complete, and the queue answers.
-http_reply ready(scheduler& who) {
-  auto mirror = ask(who, protocol::to(role_kind::mirror), "mirror");
-  const bool synced = mirror.is_object() && mirror.as_object().contains("synced")
-                      && mirror.as_object().at("synced").is_bool()
-                      && mirror.as_object().at("synced").as_bool();
-  const bool answers = ask(who, protocol::to(role_kind::queue), "quiet").is_object();
-  auto line = [](bool ok, const char* what) {
-    return fmt::format("[{}]{} {}\n", ok ? '+' : '-', what, ok ? "ok" : "failed");
-  };
-  return {synced && answers ? 200 : 503, "text/plain",
-          line(synced, "watch-sync") + line(answers, "queue")};
+/// True if `x` is an object whose field `name` is true.
+bool is_set(const json::value& x, std::string_view name) {
+  const auto* o = x.if_object();
+  const auto* field = o != nullptr ? o->if_contains(name) : nullptr;
+  return field != nullptr && field->is_bool() && field->get_bool();
+}
+
+struct check {
+  const char* name;
+  bool ok = false;
+};
+
+/// Ready = the view of nodes and pods is complete and fresh, and everybody answers who is asked for
+/// a placement.
+std::vector<check> ready_checks(scheduler& who) {
+  const auto mirror = ask(who, protocol::to(role_kind::mirror), "mirror");
+  return {{"watch-sync", is_set(mirror, "synced")},
+          {"watch-fresh", is_set(mirror, "fresh")},
+          {"queue", ask(who, protocol::to(role_kind::queue), "quiet").is_object()},
+          {"topology", ask(who, protocol::to(role_kind::topology), "racks").is_array()},
+          {"shards", shard_rows(who).size() == who.options().shards}};
+}
+
+/// As kube-scheduler does: one word if all is well, each check with ?verbose or if one fails, one
+/// check alone under its name.
+http_reply ready(scheduler& who, const std::string& path, bool is_verbose) {
+  auto checks = ready_checks(who);
+  if (const auto name = path.substr(std::string_view{"/readyz"}.size()); name.size() > 1)
+    std::erase_if(checks, [&](const check& c) { return name.substr(1) != c.name; });
+  if (checks.empty())
+    return error_reply(404, "there is no such check; /readyz?verbose lists them");
+  const bool ok = std::all_of(checks.begin(), checks.end(), [](const check& c) { return c.ok; });
+  if (ok && !is_verbose)
+    return {200, "text/plain", "ok\n"};
+  std::string text;
+  for (const auto& c : checks)
+    text += fmt::format("[{}]{} {}\n", c.ok ? '+' : '-', c.name, c.ok ? "ok" : "failed");
+  text += ok ? "readyz check passed\n" : "readyz check failed\n";
+  return {ok ? 200 : 503, "text/plain", std::move(text)};
 }
 
 } // namespace
@@ -152,8 +186,8 @@ http_reply answer_admin(scheduler& who, const process_view& around, const std::s
   auto rest_of = [&path](std::string_view prefix) { return path.substr(prefix.size()); };
   if (path == "/livez" || path == "/healthz")
     return {200, "text/plain", "ok\n"};
-  if (path == "/readyz")
-    return ready(who);
+  if (path == "/readyz" || path.starts_with("/readyz/"))
+    return ready(who, path, target.find("?verbose") != std::string::npos);
   if (path == "/metrics")
     return {200, "text/plain; version=0.0.4", metrics_text(who)};
   if (path == "/api/gangs")

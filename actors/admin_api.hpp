@@ -20,7 +20,7 @@ struct process_view {
 /// Answers one request. Reads only; never blocks longer than a few seconds. 404 names what there
 /// is.
 ///
-///     /livez /readyz /metrics
+///     /livez /readyz[/CHECK][?verbose] /metrics
 ///     /api/gangs  /api/gangs/NAMESPACE/NAME  /api/trace/NAMESPACE/NAME
 ///     /api/nodes  /api/racks  /api/shards  /api/status  /api/settled  /api/version
 http_reply answer_admin(scheduler& who, const process_view& around, const std::string& method,

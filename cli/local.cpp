@@ -367,7 +367,7 @@ base::result<void> run_local(const local_options& how) {
       const auto reply = actors::answer_admin(*all.scheduler, view_of_process(), "GET", path);
       return boost::json::parse(reply.body).as_object();
     };
-    if (auto shown = get(inside, "gangs", {.all_spaces = true}); !shown)
+    if (auto shown = get(inside, "gangs", {.all_spaces = true}, clock); !shown)
       ended = shown;
   }
   all.admin.reset();

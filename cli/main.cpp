@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "base/time.hpp"
 #include "cli/chaos_verbs.hpp"
 #include "cli/daemon.hpp"
 #include "cli/exit_codes.hpp"
@@ -36,6 +37,7 @@ struct arguments {
   cli::local_options local;
   cli::plan_options plan;
   bool client_only = false;
+  base::system_clock clock;
   std::function<int()> run;
 };
 
@@ -95,7 +97,9 @@ void add_get(CLI::App& app, arguments& a) {
   verb->footer(std::string{"Examples:\n  tutti get gangs -A\n  tutti get nodes -o json"}
                + exit_codes);
   verb->callback([&a] {
-    a.run = [&a] { return exit_code_of(cli::get(cli::daemon_at(a.server), a.noun, a.reading)); };
+    a.run = [&a] {
+      return exit_code_of(cli::get(cli::daemon_at(a.server), a.noun, a.reading, a.clock));
+    };
   });
 }
 
@@ -133,9 +137,9 @@ void add_wait(CLI::App& app, arguments& a) {
       throw CLI::RequiredError("name");
     a.run = [&a] {
       if (a.waiting.until == "settled")
-        return exit_code_of(cli::wait_until_settled(cli::daemon_at(a.server), a.waiting));
+        return exit_code_of(cli::wait_until_settled(cli::daemon_at(a.server), a.waiting, a.clock));
       return exit_code_of(
-          cli::wait_for_gang(cli::daemon_at(a.server), a.what, a.reading, a.waiting));
+          cli::wait_for_gang(cli::daemon_at(a.server), a.what, a.reading, a.waiting, a.clock));
     };
   });
 }
@@ -191,7 +195,7 @@ void add_plan(CLI::App& app, arguments& a) {
       "\n\nExit codes: 0 all fit · 10 kept for \"needs preemption\" · 11 something does not "
       "fit now · "
       "12 something never fits on this cluster · 1 error · 2 wrong usage");
-  verb->callback([&a] { a.run = [&a] { return cli::run_plan(a.plan); }; });
+  verb->callback([&a] { a.run = [&a] { return cli::run_plan(a.plan, a.clock); }; });
 }
 
 void add_version(CLI::App& app, arguments& a) {

@@ -38,6 +38,7 @@ std::string age_text(std::int64_t ms);
 
 /// The value of a field as a cell: strings bare, numbers plain, absent or null as "".
 std::string cell(const boost::json::object& row, std::string_view field);
+/// The value of a field as a whole number; 0 if it is absent or none.
 std::int64_t number(const boost::json::object& row, std::string_view field);
 
 /// Amounts as the daemon writes them ({"cpu_milli": 500, …}) for people: "cpu=500m,memory=2Gi".
@@ -46,8 +47,9 @@ std::string amounts_text(const boost::json::object& row, std::string_view field)
 /// The values of a small object, joined: {"zone": "a", "rack": "r1"} is "a/r1".
 std::string values_text(const boost::json::object& row, std::string_view field);
 
-/// JSON with two spaces of indent and a newline; YAML of the same value.
+/// JSON with two spaces of indent and a newline at the end.
 std::string pretty_json(const boost::json::value& v);
+/// The same value as YAML; texts that YAML would read as something else are quoted.
 std::string yaml_text(const boost::json::value& v);
 
 /// The one of `known` that `word` is most likely a misspelling of: at most two letters added, left

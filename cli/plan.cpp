@@ -1,3 +1,4 @@
+// The roles of a scheduler over the objects of files, and what they say as text.
 #include "cli/plan.hpp"
 
 #include <algorithm>
@@ -6,6 +7,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
+
+#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
@@ -36,8 +40,42 @@ public:
 struct verdict {
   protocol::object_name name;
   std::size_t members = 0;
+  std::string not_tried{}; ///< why the queue does not let it out, in words; empty = it was planned
   protocol::plan_ptr placement;
   base::explanation why_not;
+};
+
+/// One line on stderr that is written anew while a person waits; nothing where nobody looks.
+class progress {
+public:
+  explicit progress(const base::clock& clock)
+      : clock_(clock), begun_(clock.now()), next_(begun_ + patience) {}
+
+  void look(std::size_t planned) {
+    const auto now = clock_.now();
+    if (!is_watched_ || now < next_)
+      return;
+    const auto seconds = std::chrono::duration<double>(now - begun_).count();
+    fmt::print(stderr, "\r{} gangs planned, {:.0f} a second", planned,
+               static_cast<double>(planned) / seconds);
+    std::fflush(stderr);
+    next_ = now + interval;
+    has_written_ = true;
+  }
+  /// Takes the line away.
+  void end() {
+    if (std::exchange(has_written_, false))
+      fmt::print(stderr, "\r{:<50}\r", "");
+  }
+
+private:
+  static constexpr auto patience = std::chrono::seconds{1};
+  static constexpr auto interval = std::chrono::milliseconds{200};
+  const base::clock& clock_;
+  const base::time_point begun_;
+  base::time_point next_;
+  const bool is_watched_ = ::isatty(STDERR_FILENO) == 1;
+  bool has_written_ = false;
 };
 
 /// The scheduler's own roles over the files' objects, without a coordinator: each gang that the
@@ -63,13 +101,15 @@ public:
     }
   }
 
-  std::vector<verdict> run() {
+  std::vector<verdict> run(progress& watcher) {
     host_.start();
     host_.run(); // the whole view is told before the first gang is planned
     while (!waiting_.empty()) {
       ask_next();
       host_.run();
+      watcher.look(verdicts_.size());
     }
+    watcher.end();
     host_.send(to(role_kind::admin), to(role_kind::queue), protocol::inspect{1, "gangs", {}});
     host_.run();
     add_untried();
@@ -105,7 +145,7 @@ private:
   void conclude(const protocol::plan_answer& x) {
     if (!asked_ || x.attempt != attempt_)
       return;
-    verdicts_.push_back({asked_->name, asked_->members.size(), x.placement, x.why_not});
+    verdicts_.push_back({asked_->name, asked_->members.size(), {}, x.placement, x.why_not});
     protocol::attempt_over over{.attempt = attempt_};
     over.outcome =
         x.placement ? protocol::attempt_outcome::bound : protocol::attempt_outcome::refused;
@@ -153,13 +193,15 @@ private:
       const protocol::object_name name{cell(row, "namespace"), cell(row, "name")};
       if (cell(row, "phase") == "Bound" || tried.contains(name))
         continue;
-      verdict v{name, static_cast<std::size_t>(number(row, "members")), nullptr, {}};
+      verdict v{name, static_cast<std::size_t>(number(row, "members")), {}, nullptr, {}};
       v.why_not.detail = cell(row, "detail");
       v.why_not.primary = reason_named(cell(row, "reason"));
-      if (v.why_not.primary != base::reason_code::scheduler_error) { // that says it in words
-        v.why_not.wanted = number(row, "min");
-        v.why_not.placed = number(row, "members");
-      }
+      v.not_tried = v.why_not.primary == base::reason_code::waiting_for_members
+                        ? fmt::format("{} of the {} members that it needs are there", v.members,
+                                      number(row, "min"))
+                        : v.why_not.detail;
+      if (v.not_tried.empty())
+        v.not_tried = "the queue keeps it back";
       verdicts_.push_back(std::move(v));
     }
   }
@@ -207,29 +249,42 @@ std::string where_text(const protocol::plan& p) {
   return out;
 }
 
+const char* fits_text(const verdict& v) {
+  if (v.placement)
+    return "yes";
+  if (!v.not_tried.empty())
+    return "not tried";
+  return code_of(v) == never ? "never" : "not now";
+}
+
+/// Why a gang has no seats, in a sentence.
+std::string why_text(const verdict& v) {
+  if (v.not_tried.empty())
+    return base::to_text(v.why_not);
+  return fmt::format("not tried, {}: {}", base::name_of(v.why_not.primary), v.not_tried);
+}
+
 void print_table(const std::vector<verdict>& all) {
   table out{{"NAME", "MEMBERS", "FITS", "REASON", "WHERE"}};
   for (const auto& v : all) {
     const auto seats = v.placement ? v.placement->seat_count() : 0;
-    out.add({protocol::to_text(v.name), fmt::format("{}/{}", seats, v.members),
-             v.placement ? "yes" : (code_of(v) == never ? "never" : "not now"),
+    out.add({protocol::to_text(v.name), fmt::format("{}/{}", seats, v.members), fits_text(v),
              v.placement ? "" : std::string{base::name_of(v.why_not.primary)},
              v.placement ? where_text(*v.placement) : ""});
   }
   std::fputs(out.text().c_str(), stdout);
   for (const auto& v : all)
     if (!v.placement)
-      fmt::print("\n{}: {}\n", protocol::to_text(v.name), base::to_text(v.why_not));
+      fmt::print("\n{}: {}\n", protocol::to_text(v.name), why_text(v));
 }
 
 json::object object_of(const std::vector<verdict>& all) {
   json::array items;
   for (const auto& v : all) {
-    json::object item{{"namespace", v.name.space},
-                      {"name", v.name.name},
-                      {"fits", v.placement != nullptr},
-                      {"exitCode", code_of(v)},
-                      {"reason", base::name_of(v.why_not.primary)}};
+    json::object item{
+        {"namespace", v.name.space},      {"name", v.name.name},
+        {"fits", v.placement != nullptr}, {"tried", v.not_tried.empty()},
+        {"exitCode", code_of(v)},         {"reason", base::name_of(v.why_not.primary)}};
     if (v.placement) {
       json::array seats;
       for (const auto& s : v.placement->slices)
@@ -237,9 +292,11 @@ json::object object_of(const std::vector<verdict>& all) {
           seats.push_back(json::object{{"pod", seat.pod_name}, {"node", seat.node_name.value}});
       item["seats"] = std::move(seats);
     } else {
-      item["wanted"] = v.why_not.wanted;
-      item["placed"] = v.why_not.placed;
-      item["message"] = base::to_text(v.why_not);
+      if (v.not_tried.empty()) {
+        item["wanted"] = v.why_not.wanted;
+        item["placed"] = v.why_not.placed;
+      }
+      item["message"] = why_text(v);
     }
     items.push_back(std::move(item));
   }
@@ -260,7 +317,7 @@ void print(const std::vector<verdict>& all, const std::string& format) {
 
 } // namespace
 
-int run_plan(const plan_options& how) {
+int run_plan(const plan_options& how, const base::clock& clock) {
   auto read = api::read_manifests(how.files, {.kubernetes = std::nullopt});
   if (!read) {
     print_error(read.error());
@@ -279,16 +336,17 @@ int run_plan(const plan_options& how) {
     places.push_back(api::place_of(m));
     objects.push_back(std::move(m.object));
   }
-  still_clock clock;
+  still_clock still;
   sim::api_server::control_plane::options o;
   o.kubernetes = spoken;
-  sim::api_server::control_plane api{o, clock};
+  sim::api_server::control_plane api{o, still};
   api.begin();
   if (auto ok = api.apply(objects, places); !ok) {
     print_error(ok.error());
     return failed;
   }
-  auto verdicts = planning{how, spoken, api}.run();
+  progress watcher{clock};
+  auto verdicts = planning{how, spoken, api}.run(watcher);
   print(verdicts, how.format);
   int worst = done;
   for (const auto& v : verdicts)

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
+
 namespace tutti::cli {
 
 struct plan_options {
@@ -13,7 +15,7 @@ struct plan_options {
 };
 
 /// Prints where each gang of the files would go, or why not, and returns the exit code: 0, 11, 12
-/// (the highest of all gangs) or 1.
-int run_plan(const plan_options& how);
+/// (the highest of all gangs) or 1. The clock only serves the line of progress on a terminal.
+int run_plan(const plan_options& how, const base::clock& clock);
 
 } // namespace tutti::cli

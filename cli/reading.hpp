@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "base/time.hpp"
 #include "cli/daemon.hpp"
 
 namespace tutti::cli {
@@ -14,16 +15,23 @@ struct read_options {
   std::string format = "table"; ///< table, wide, json, yaml, name
 };
 
-/// `noun` is gangs, nodes or shards (singular and the short names too). Prints on stdout.
-base::result<void> get(const reader& from, const std::string& noun, const read_options& how);
+/// `noun` is gangs, nodes or shards (singular and the short names too). Prints on stdout, gangs and
+/// nodes by name.
+base::result<void> get(const reader& from, const std::string& noun, const read_options& how,
+                       const base::clock& clock);
 
-/// `what` is "NAME", "gang/NAME" or "NAMESPACE/NAME".
+/// Everything about one gang. `what` is "NAME", "gang/NAME" or "NAMESPACE/NAME"; `not_found` if
+/// there is none of that name.
 base::result<void> describe_gang(const reader& from, const std::string& what,
                                  const read_options& how);
+/// Why it waits, in numbers, and what comes next. `what` as above.
 base::result<void> explain_gang(const reader& from, const std::string& what,
                                 const read_options& how);
+/// Its recorded notes, oldest first. `what` as above; `not_found` if nothing is recorded.
 base::result<void> trace_gang(const reader& from, const std::string& what, const read_options& how);
+/// The whole scheduler on one screen.
 base::result<void> print_status(const reader& from, const read_options& how);
+/// Use of each rack, and all of them as one bar.
 base::result<void> top_racks(const reader& from, const read_options& how);
 /// Of this program and, unless `from` is empty, of the scheduler behind it; that nobody answers is
 /// no error.
@@ -35,9 +43,11 @@ struct wait_options {
 };
 /// Polls until the gang is as wanted; `unavailable` after the timeout, with what it is instead.
 base::result<void> wait_for_gang(const reader& from, const std::string& what,
-                                 const read_options& how, const wait_options& until);
+                                 const read_options& how, const wait_options& until,
+                                 const base::clock& clock);
 
 /// Polls until the process behind the admin address has nothing left to do.
-base::result<void> wait_until_settled(const reader& from, const wait_options& until);
+base::result<void> wait_until_settled(const reader& from, const wait_options& until,
+                                      const base::clock& clock);
 
 } // namespace tutti::cli

@@ -38,6 +38,9 @@ bool print_as_machine(const json::object& x, const std::string& format) {
   return true;
 }
 
+/// So many shards fit on the one screen of `tutti status`.
+constexpr std::size_t shards_shown = 16;
+
 struct use {
   std::int64_t used = 0;
   std::int64_t all = 0;
@@ -74,6 +77,71 @@ std::string percent(const use& u) {
 
 void line(const char* title, const std::string& text) {
   fmt::print("{:<12}{}\n", title, text);
+}
+
+std::int64_t greatest(const json::array& rows, std::string_view field) {
+  std::int64_t most = 0;
+  for (const auto& r : rows)
+    most = std::max(most, number(r.as_object(), field));
+  return most;
+}
+
+/// "synced, fresh, heard 2s ago": how far the picture of the cluster can be trusted.
+std::string view_text(const json::object& status) {
+  const auto* mirror = status.if_contains("mirror");
+  if (mirror == nullptr || !mirror->is_object())
+    return "the mirror does not answer";
+  const auto& o = mirror->as_object();
+  if (cell(o, "synced") != "true")
+    return "waiting for the first list";
+  std::int64_t quiet_ms = 0;
+  std::string lost;
+  if (const auto* all = o.if_contains("resources"); all != nullptr && all->is_array())
+    for (const auto& r : all->as_array()) {
+      quiet_ms = std::max(quiet_ms, number(r.as_object(), "quietMs"));
+      if (cell(r.as_object(), "fresh") != "true")
+        lost += (lost.empty() ? "" : ", ") + cell(r.as_object(), "path");
+    }
+  return fmt::format("synced, {}, heard {} ago", lost.empty() ? "fresh" : "stale: " + lost,
+                     age_text(quiet_ms));
+}
+
+/// "0", or how many promises wait for a decision and for how long the oldest does.
+std::string in_doubt_text(const json::array& shards) {
+  std::int64_t all = 0, oldest_ms = 0;
+  for (const auto& s : shards)
+    if (const auto n = number(s.as_object(), "in_doubt"); n > 0) {
+      all += n;
+      oldest_ms = std::max(oldest_ms, number(s.as_object(), "oldest_ms"));
+    }
+  return all == 0 ? "0" : fmt::format("{}, the oldest for {}", all, age_text(oldest_ms));
+}
+
+std::string oldest_text(const json::object& gang) {
+  const auto detail = cell(gang, "detail");
+  return fmt::format("{}/{}: {}{}{}, for {}", cell(gang, "namespace"), cell(gang, "name"),
+                     cell(gang, "reason"), detail.empty() ? "" : ": ", detail,
+                     age_text(number(gang, "reason_for_ms")));
+}
+
+/// All of a few shards; of many those that are worth a look, and how many are not shown.
+void print_shards(const json::array& shards) {
+  table out{{"SHARD", "EPOCH", "NODES", "IN-DOUBT", "COMMITTED", "VIEW"}};
+  std::size_t left_out = 0;
+  for (const auto& s : shards) {
+    const auto& o = s.as_object();
+    const bool is_fresh = cell(o, "fresh") == "true";
+    if (shards.size() > shards_shown && is_fresh && number(o, "in_doubt") == 0) {
+      ++left_out;
+      continue;
+    }
+    out.add({cell(o, "name"), cell(o, "epoch"), cell(o, "nodes"), cell(o, "in_doubt"),
+             cell(o, "committed"), is_fresh ? "fresh" : "stale"});
+  }
+  if (left_out < shards.size())
+    fmt::print("\n{}", out.text());
+  if (left_out > 0)
+    fmt::print("\n{} shards are fresh and have nothing in doubt: tutti get shards\n", left_out);
 }
 
 } // namespace
@@ -132,9 +200,13 @@ base::result<void> print_status(const reader& from, const read_options& how) {
     return s.error();
   if (print_as_machine(*s, how.format))
     return {};
+  json::array none;
+  const auto* listed = s->if_contains("shardList");
+  const auto& shards = listed != nullptr && listed->is_array() ? listed->as_array() : none;
   line("Version", cell(*s, "version"));
-  line("Shards", cell(*s, "shards"));
-  line("View", cell(*s, "synced") == "true" ? "synced" : "waiting for the first list");
+  line("Epoch", std::to_string(greatest(shards, "epoch")));
+  line("Shards", fmt::format("{} of {} answer", shards.size(), number(*s, "shards")));
+  line("View", view_text(*s));
   std::string phases;
   if (const auto* by = s->if_contains("phases"); by != nullptr && by->is_object())
     for (const auto& [name, n] : by->as_object())
@@ -142,13 +214,11 @@ base::result<void> print_status(const reader& from, const read_options& how) {
                             json::serialize(n));
   line("Gangs", phases.empty() ? "none" : phases);
   line("Pods", cell(*s, "pods"));
+  line("In doubt", in_doubt_text(shards));
   if (const auto* oldest = s->if_contains("oldest_pending");
       oldest != nullptr && oldest->is_object())
-    line("Oldest",
-         fmt::format("{}/{}: {}{}{}", cell(oldest->as_object(), "namespace"),
-                     cell(oldest->as_object(), "name"), cell(oldest->as_object(), "reason"),
-                     cell(oldest->as_object(), "detail").empty() ? "" : ": ",
-                     cell(oldest->as_object(), "detail")));
+    line("Oldest", oldest_text(oldest->as_object()));
+  print_shards(shards);
   return {};
 }
 

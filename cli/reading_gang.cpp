@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdio>
 #include <thread>
+#include <tuple>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
@@ -103,6 +104,28 @@ void print_why(const json::object& why) {
   line("Closest", closest_text(why));
 }
 
+/// "last attempt: decided after 1.2ms, over after 3.4ms"; what has not happened is left out.
+std::string durations_text(const json::array& items) {
+  std::int64_t tried = 0, decided = 0, over = 0;
+  for (const auto& x : items) {
+    const auto what = cell(x.as_object(), "what");
+    const auto at = number(x.as_object(), "at_ns");
+    if (what == "queue.tried" && (tried == 0 || over != 0))
+      std::tie(tried, decided, over) = std::tuple{at, std::int64_t{0}, std::int64_t{0}};
+    else if (what == "gang.decided")
+      decided = at;
+    else if (what == "gang.over")
+      over = at;
+  }
+  const auto after = [tried](const char* word, std::int64_t at) {
+    return fmt::format("{} after {:.1f}ms", word, static_cast<double>(at - tried) / 1e6);
+  };
+  if (tried == 0 || (decided == 0 && over == 0))
+    return {};
+  return "last attempt: " + (decided != 0 ? after("decided", decided) : std::string{})
+         + (decided != 0 && over != 0 ? ", " : "") + (over != 0 ? after("over", over) : "");
+}
+
 std::string headline(const json::object& g) {
   auto text = fmt::format("{} {}, {}/{} bound, attempt {}", cell(g, "name"), cell(g, "phase"),
                           number(g, "bound"), std::max(number(g, "members"), number(g, "min")),
@@ -202,37 +225,43 @@ base::result<void> trace_gang(const reader& from, const std::string& what,
     fmt::print("+{:9.3f}ms  {:<20} {}\n", static_cast<double>(number(o, "at_ns") - start) / 1e6,
                cell(o, "what"), fields);
   }
+  const auto took = durations_text(items);
+  if (!took.empty())
+    fmt::print("{}\n", took);
   return {};
 }
 
 base::result<void> wait_for_gang(const reader& from, const std::string& what,
-                                 const read_options& how, const wait_options& until) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{until.timeout_s};
+                                 const read_options& how, const wait_options& until,
+                                 const base::clock& clock) {
+  const auto deadline = clock.now() + std::chrono::seconds{until.timeout_s};
   const std::string wanted = until.until == "degraded" ? "Degraded" : "Bound";
   const auto name = full_name(what, how);
-  std::string seen = "not there";
   for (;;) {
     auto g = read_gang(from, what, how);
     if (!g && g.error().what() != base::code::not_found)
       return g.error();
-    if (g) {
-      seen = cell(*g, "phase") + (cell(*g, "reason") == "<none>" ? "" : " " + cell(*g, "reason"));
-      if (cell(*g, "phase") == wanted) {
-        fmt::print("gang/{} {}\n", cell(*g, "name"), until.until);
-        return {};
-      }
+    if (g && cell(*g, "phase") == wanted) {
+      fmt::print("gang/{} {}\n", cell(*g, "name"), until.until);
+      return {};
     }
-    if (std::chrono::steady_clock::now() >= deadline)
+    if (clock.now() >= deadline) {
+      const auto seen =
+          !g ? "not there"
+             : cell(*g, "phase") + (cell(*g, "reason") == "<none>" ? "" : " " + cell(*g, "reason"));
       return base::error{base::code::unavailable,
                          fmt::format("gang {} is not {} after {} s: it is {}", name, until.until,
                                      until.timeout_s, seen),
-                         "tutti explain gang " + name};
+                         g ? "why: tutti explain gang " + name
+                           : "`tutti get gangs -A` lists the gangs"};
+    }
     std::this_thread::sleep_for(poll_interval);
   }
 }
 
-base::result<void> wait_until_settled(const reader& from, const wait_options& until) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{until.timeout_s};
+base::result<void> wait_until_settled(const reader& from, const wait_options& until,
+                                      const base::clock& clock) {
+  const auto deadline = clock.now() + std::chrono::seconds{until.timeout_s};
   for (;;) {
     auto said = from("/api/settled");
     if (!said)
@@ -241,9 +270,10 @@ base::result<void> wait_until_settled(const reader& from, const wait_options& un
       fmt::print("settled\n");
       return {};
     }
-    if (std::chrono::steady_clock::now() >= deadline)
+    if (clock.now() >= deadline)
       return base::error{base::code::unavailable,
-                         fmt::format("not settled after {} s", until.timeout_s), "tutti status"};
+                         fmt::format("not settled after {} s", until.timeout_s),
+                         "what is under way: tutti status; tutti get gangs -A"};
     std::this_thread::sleep_for(poll_interval);
   }
 }

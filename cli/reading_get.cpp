@@ -1,6 +1,5 @@
 // The lists: gangs, nodes, shards; as tables or for machines.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -17,9 +16,15 @@ namespace {
 
 namespace json = boost::json;
 
-std::int64_t unix_ms_now() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+/// By namespace and name, whatever order the daemon keeps.
+void sort_by_name(json::array& items) {
+  std::vector<json::value> sorted(items.begin(), items.end());
+  const auto key = [](const json::value& x) {
+    return std::pair{cell(x.as_object(), "namespace"), cell(x.as_object(), "name")};
+  };
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::move(sorted.begin(), sorted.end(), items.begin());
 }
 
 /// Prints a whole list object as asked; false if the format is a table.
@@ -36,7 +41,7 @@ bool print_as_machine(const json::object& list, const std::string& format, const
   return true;
 }
 
-void print_gangs(const json::array& items, const read_options& how) {
+void print_gangs(const json::array& items, const read_options& how, std::int64_t now_ms) {
   std::vector<std::string> titles;
   if (how.all_spaces)
     titles.push_back("NAMESPACE");
@@ -63,14 +68,15 @@ void print_gangs(const json::array& items, const read_options& how) {
       cells.push_back(cell(row, "message").empty() ? cell(row, "detail") : cell(row, "message"));
     }
     cells.push_back(row.contains("created") && number(row, "created") > 0
-                        ? age_text(unix_ms_now() - number(row, "created"))
+                        ? age_text(now_ms - number(row, "created"))
                         : "<unknown>");
     out.add(std::move(cells));
   }
   std::fputs(out.text().c_str(), stdout);
 }
 
-base::result<void> get_gangs(const reader& from, const read_options& how) {
+base::result<void> get_gangs(const reader& from, const read_options& how,
+                             const base::clock& clock) {
   auto list = from("/api/gangs");
   if (!list)
     return list.error();
@@ -81,6 +87,7 @@ base::result<void> get_gangs(const reader& from, const read_options& how) {
                                  return cell(x.as_object(), "namespace") != how.space;
                                }),
                 items.end());
+  sort_by_name(items);
   if (print_as_machine(*list, how.format, "gang"))
     return {};
   if (items.empty()) {
@@ -90,7 +97,7 @@ base::result<void> get_gangs(const reader& from, const read_options& how) {
                stderr);
     return {};
   }
-  print_gangs(items, how);
+  print_gangs(items, how, clock.wall_now().unix_ms);
   return {};
 }
 
@@ -101,10 +108,13 @@ struct column {
 };
 
 base::result<void> get_plain(const reader& from, const std::string& path, const char* noun,
-                             const std::vector<column>& columns, const read_options& how) {
+                             bool is_by_name, const std::vector<column>& columns,
+                             const read_options& how) {
   auto list = from(path);
   if (!list)
     return list.error();
+  if (is_by_name)
+    sort_by_name(list->at("items").as_array());
   if (print_as_machine(*list, how.format, noun))
     return {};
   std::vector<std::string> titles;
@@ -128,7 +138,8 @@ column plain(const char* title, const char* field) {
 
 } // namespace
 
-base::result<void> get(const reader& from, const std::string& noun, const read_options& how) {
+base::result<void> get(const reader& from, const std::string& noun, const read_options& how,
+                       const base::clock& clock) {
   static const std::map<std::string, std::string, std::less<>> names{
       {"gangs", "gangs"}, {"gang", "gangs"}, {"g", "gangs"},       {"nodes", "nodes"},
       {"node", "nodes"},  {"no", "nodes"},   {"shards", "shards"}, {"shard", "shards"}};
@@ -137,10 +148,10 @@ base::result<void> get(const reader& from, const std::string& noun, const read_o
     return base::error{base::code::bad_input, fmt::format("there is no \"{}\" to get", noun),
                        "tutti get gangs | nodes | shards"};
   if (pos->second == "gangs")
-    return get_gangs(from, how);
+    return get_gangs(from, how, clock);
   if (pos->second == "nodes")
     return get_plain(
-        from, "/api/nodes", "node",
+        from, "/api/nodes", "node", true,
         {plain("NAME", "name"),
          {"DOMAIN", [](const auto& row) { return values_text(row, "domains"); }},
          plain("PODS", "pods"),
@@ -148,7 +159,7 @@ base::result<void> get(const reader& from, const std::string& noun, const read_o
          {"FREE", [](const auto& row) { return amounts_text(row, "free"); }},
          {"ALLOCATABLE", [](const auto& row) { return amounts_text(row, "allocatable"); }}},
         how);
-  return get_plain(from, "/api/shards", "shard",
+  return get_plain(from, "/api/shards", "shard", false,
                    {plain("NAME", "name"), plain("EPOCH", "epoch"),
                     plain("INCARNATION", "incarnation"), plain("NODES", "nodes"),
                     plain("PREPARED", "prepared"), plain("COMMITTED", "committed"),

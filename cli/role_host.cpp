@@ -1,3 +1,4 @@
+// Delivers messages between roles and carries out the few effects that a plan needs.
 #include "cli/role_host.hpp"
 
 #include <type_traits>

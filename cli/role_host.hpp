@@ -25,9 +25,11 @@ public:
   role_host(maker make, interceptor intercept, server serve)
       : make_(std::move(make)), intercept_(std::move(intercept)), serve_(std::move(serve)) {}
 
+  /// Hosts a role at an address; replaces whoever was there.
   void add(const protocol::address& where, protocol::role_ptr who);
   /// Gives every role its `started`.
   void start();
+  /// Puts a message behind all others, unless the interceptor takes it.
   void send(const protocol::address& from, const protocol::address& to, protocol::message what);
   /// Until no message is left.
   void run();

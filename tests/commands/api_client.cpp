@@ -1,3 +1,4 @@
+// One request over a connection of its own.
 #include "api_client.hpp"
 
 #include <boost/asio/io_context.hpp>

@@ -141,11 +141,34 @@ TEST(Cluster, that_comes_up_later_and_is_another_ends_the_scheduler) {
   b.itself().send(SIGTERM);
 }
 
+/// What an object says of condition Ready; empty = nothing.
+std::string ready_of(const boost::json::object& node) {
+  const auto* status = node.if_contains("status");
+  if (status == nullptr || !status->as_object().contains("conditions"))
+    return {};
+  for (const auto& c : status->at("conditions").as_array())
+    if (c.at("type").as_string() == "Ready")
+      return std::string{c.at("status").as_string()};
+  return {};
+}
+
+TEST(Cluster, has_nodes_that_are_ready_unless_somebody_says_otherwise) {
+  temp_dir home;
+  const auto world =
+      home.file("world.yaml", nodes_in_racks(1)
+                                  + "---\napiVersion: v1\nkind: Node\nmetadata: {name: ill}\n"
+                                    "status: {conditions: [{type: Ready, status: \"False\"}]}\n");
+  daemon one{{.what = {"-f", world}, .listens = true}};
+  one.settle();
+  EXPECT_EQ(ready_of(one.api().get("/api/v1/nodes/node-0").object()), "True");
+  EXPECT_EQ(ready_of(one.api().get("/api/v1/nodes/ill").object()), "False");
+  one.stop();
+}
+
 TEST(Server, of_another_release_than_asked_for_is_refused_with_the_cure) {
   temp_dir home;
-  daemon api{{.what = {"--serve-only", "--kubernetes", "1.36"},
-              .listens = true,
-              .has_admin = false}};
+  daemon api{
+      {.what = {"--serve-only", "--kubernetes", "1.36"}, .listens = true, .has_admin = false}};
   const auto where = "127.0.0.1:" + std::to_string(api.api().port());
   const auto said = run({"local", "--server", where, "--kubernetes", "1.37", "--admin", ""});
   EXPECT_EQ(said.code(), 1);

@@ -1,3 +1,4 @@
+// What changes from run to run is masked; the rest is compared word for word.
 #include "golden.hpp"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// Looks at a cluster through its API and says what is wrong with it.
 #include "judge.hpp"
 
 #include <string_view>

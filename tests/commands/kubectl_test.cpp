@@ -56,7 +56,9 @@ protected:
 };
 
 TEST_F(Kubectl, lists_nodes_pods_and_pod_groups) {
-  expect_says(kubectl({"get", "nodes"}), {"NAME", "STATUS", "n1", "n6"});
+  const auto nodes = kubectl({"get", "nodes"});
+  expect_says(nodes, {"NAME", "STATUS", "n1", "Ready", "n6"});
+  EXPECT_EQ(nodes.out.find("Unknown"), std::string::npos) << nodes.out;
   expect_says(kubectl({"get", "pods", "-o", "wide"}),
               {"ring-0", "Running", "too-wide-2", "Pending"});
   expect_says(kubectl({"get", "podgroups"}), {"ring", "rack-mates", "too-wide"});

@@ -1,4 +1,6 @@
 // `tutti plan`: what it prints for each verdict, and what its exit code says.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "golden.hpp"
@@ -62,6 +64,17 @@ TEST(Plan, waits_for_members_that_are_not_there) {
   const auto said = run({"plan", "-f", world});
   EXPECT_EQ(said.code(), 11) << said.err;
   expect_golden("plan-waits-for-members.txt", said.out);
+}
+
+TEST(Plan, of_thousands_of_gangs_ends_in_time_and_shows_no_progress_in_a_file) {
+  temp_dir home;
+  std::string text = nodes_in_racks(500, 64);
+  for (int i = 0; i < 3000; ++i)
+    text += manifest(gang_text{.name = "gang-" + std::to_string(i)});
+  const auto said = run({"plan", "-f", home.file("world.yaml", text), "-o", "name"});
+  EXPECT_EQ(said.code(), 0) << said.err;
+  EXPECT_EQ(said.err, "");
+  EXPECT_EQ(std::count(said.out.begin(), said.out.end(), '\n'), 3000);
 }
 
 TEST(Plan, ends_with_1_when_a_file_is_missing) {

@@ -1,3 +1,4 @@
+// fork, exec, wait; outputs go to files without a name.
 #include "process.hpp"
 
 #include <csignal>

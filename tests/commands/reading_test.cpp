@@ -1,5 +1,6 @@
 // The verbs that ask a running scheduler, over a small cluster: what each of them prints.
 #include <memory>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -67,6 +68,16 @@ protected:
     expect_golden(golden, said.out + said.err);
   }
 
+  static void expect_in_order(const arguments& verb, const std::vector<std::string>& words) {
+    const auto said = one_->ask(verb).out;
+    std::size_t from = 0;
+    for (const auto& word : words) {
+      const auto at = said.find(word, from);
+      EXPECT_NE(at, std::string::npos) << "lacks " << word << " at its place:\n" << said;
+      from = at == std::string::npos ? from : at;
+    }
+  }
+
   static std::unique_ptr<daemon> one_;
 };
 
@@ -125,8 +136,49 @@ TEST_F(Reading, explain_says_why_with_numbers) {
 }
 
 TEST_F(Reading, trace_tells_the_way_to_the_decision_and_beyond) {
-  expect({"trace", "gang", "ring"}, "trace-ring.txt");
-  expect({"trace", "gang", "too-wide"}, "trace-too-wide.txt");
+  expect_in_order({"trace", "gang", "ring"},
+                  {"queue.tried", "members=2", "gang.planned", "seats=2 shards=1", "gang.vote",
+                   "says=yes", "gang.decided", "gang.ack", "says=held", "gang.bound", "pod=ring-",
+                   "node=n", "gang.over", "outcome=bound bound=2", "last attempt: decided after ",
+                   ", over after "});
+  expect_in_order({"trace", "gang", "too-wide"},
+                  {"queue.tried", "gang.over", "outcome=refused bound=0 reason=NeverFits",
+                   "last attempt: over after "});
+}
+
+TEST_F(Reading, all_that_is_read_of_one_thing_is_there_for_machines) {
+  for (const auto& [verb, kind] :
+       std::vector<std::pair<arguments, std::string>>{{{"describe", "gang", "ring"}, "Gang"},
+                                                      {{"explain", "gang", "ring"}, "Gang"},
+                                                      {{"trace", "gang", "ring"}, "Trace"},
+                                                      {{"status"}, "Status"},
+                                                      {{"top", "racks"}, "RackList"},
+                                                      {{"version"}, "Version"}}) {
+    const auto in = [&, what = verb](const char* format) {
+      auto all = what;
+      all.insert(all.end(), {"-o", format});
+      return one_->ask(all);
+    };
+    EXPECT_NE(in("json").out.find("\"kind\": \"" + kind + "\""), std::string::npos) << kind;
+    EXPECT_NE(in("yaml").out.find("kind: " + kind + "\n"), std::string::npos) << kind;
+    EXPECT_EQ(in("wide").code(), 2) << kind;
+    if (verb.size() == 3) {
+      EXPECT_EQ(in("name").out, "gang/ring\n");
+    }
+  }
+  EXPECT_EQ(one_->ask({"top", "racks", "-o", "name"}).out, "rack/r1\nrack/r2\n");
+}
+
+TEST_F(Reading, readiness_names_its_checks) {
+  const auto admin = one_->admin();
+  const api_client at{static_cast<std::uint16_t>(std::stoul(admin.substr(admin.rfind(':') + 1)))};
+  EXPECT_EQ(at.get("/readyz").status, 200);
+  EXPECT_EQ(at.get("/readyz").body, "ok\n");
+  EXPECT_EQ(at.get("/readyz?verbose").body, "[+]watch-sync ok\n[+]watch-fresh ok\n[+]queue ok\n"
+                                            "[+]topology ok\n[+]shards ok\n"
+                                            "readyz check passed\n");
+  EXPECT_EQ(at.get("/readyz/shards?verbose").body, "[+]shards ok\nreadyz check passed\n");
+  EXPECT_EQ(at.get("/readyz/weather").status, 404);
 }
 
 TEST_F(Reading, status_is_one_screen) {
@@ -147,6 +199,13 @@ TEST_F(Reading, wait_returns_when_nothing_is_left_to_do) {
 
 TEST_F(Reading, wait_that_is_in_vain_ends_with_1_and_says_what_the_gang_is) {
   expect({"wait", "gang/too-wide", "--timeout", "1"}, "wait-time-is-over.txt", 1);
+}
+
+TEST_F(Reading, wait_for_a_gang_that_is_not_there_says_so) {
+  const auto said = one_->ask({"wait", "gang/nobody", "--timeout", "0"});
+  EXPECT_EQ(said.code(), 1);
+  EXPECT_NE(said.err.find("it is not there"), std::string::npos) << said.err;
+  EXPECT_NE(said.err.find("hint: `tutti get gangs -A`"), std::string::npos) << said.err;
 }
 
 TEST_F(Reading, wait_without_a_name_is_wrong_usage) {

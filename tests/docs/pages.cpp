@@ -1,3 +1,4 @@
+// Markdown read line by line, without a parser: headings, links, code words.
 #include "pages.hpp"
 
 #include <algorithm>
