@@ -21,8 +21,8 @@
 #include "base/ensure.hpp"
 #include "base/fault_point.hpp"
 #include "bridge/http_client.hpp"
-#include "cli/cluster_gate.hpp"
 #include "cli/daemon.hpp"
+#include "cli/doorkeeper.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
 #include "persistence/rocks_store.hpp"
@@ -138,7 +138,7 @@ struct running {
   ending end; ///< outlives everybody who may report
   std::unique_ptr<sim::api_server::server> api;
   std::unique_ptr<persistence::store> store;
-  std::unique_ptr<cluster_gate> gate;
+  std::unique_ptr<doorkeeper> door;
   std::unique_ptr<actors::scheduler> scheduler;
   std::unique_ptr<actors::http_listener> admin;
 };
@@ -170,14 +170,14 @@ base::result<void> start_api(running& all, const local_options& how, const data_
 }
 
 /// Where the scheduler's bytes go: into this process, or over TCP.
-std::unique_ptr<cluster_gate> gate_to(running& all, const local_options& how) {
+std::unique_ptr<doorkeeper> doorkeeper_for(running& all, const local_options& how) {
   if (how.server.empty())
-    return std::make_unique<cluster_gate>(
+    return std::make_unique<doorkeeper>(
         bridge::connect_by_descriptor([api = all.api.get()] { return api->connect(); }),
         "the embedded server");
   const auto name = without_scheme(how.server);
   const auto where = *actors::parse_host_port(name);
-  return std::make_unique<cluster_gate>(bridge::connect_by_tcp({where.host, where.port}), name);
+  return std::make_unique<doorkeeper>(bridge::connect_by_tcp({where.host, where.port}), name);
 }
 
 /// `asked` is --kubernetes, `found` what the server says.
@@ -189,11 +189,11 @@ base::result<void> check_release(const std::string& asked, const std::string& fo
                fmt::format("use --kubernetes {}", found)};
 }
 
-/// Opens the store and the gate for the cluster behind the gate. If nobody answers there, they are
-/// opened all the same, and the first answer is judged. Returns the release to speak.
+/// Opens the store and the door for the cluster behind the door. If nobody answers there, the store
+/// is opened all the same, and the first answer is judged. Returns the release to speak.
 base::result<std::string> open_store(running& all, const local_options& how,
                                      const data_home& home) {
-  auto seen = all.gate->ask(greeting_patience);
+  auto seen = all.door->ask(greeting_patience);
   if (!seen && (how.server.empty() || seen.error().what() != code::unavailable))
     return seen.error();
   const auto release = seen ? seen->kubernetes : release_of(how);
@@ -206,12 +206,13 @@ base::result<std::string> open_store(running& all, const local_options& how,
     return opened.error();
   all.store = std::move(*opened);
   if (seen) {
-    all.gate->open();
+    all.door->open();
     return release;
   }
-  fmt::print(stderr, "warning: {}\nwarning: going on with what the store knows, and trying again\n",
-             seen.error().message());
-  all.gate->open_when(
+  fmt::print(stderr,
+             "warning: {}; going on with what the store knows, and trying again\nhint: {}\n",
+             seen.error().message(), seen.error().hint());
+  all.door->open_when(
       [&all, release](const cluster_facts& found) -> base::result<void> {
         if (auto ok = check_release(release, found.kubernetes); !ok)
           return ok;
@@ -223,7 +224,7 @@ base::result<std::string> open_store(running& all, const local_options& how,
 
 base::result<void> start_scheduler(running& all, const local_options& how, const data_home& home,
                                    const base::clock& clock) {
-  all.gate = gate_to(all, how);
+  all.door = doorkeeper_for(all, how);
   auto release = open_store(all, how, home);
   if (!release)
     return release.error();
@@ -233,7 +234,7 @@ base::result<void> start_scheduler(running& all, const local_options& how, const
   o.fast_path = !how.long_path;
   if (!how.levels.empty())
     o.levels = how.levels;
-  auto begun = actors::scheduler::start(o, *all.store, all.gate.get(), clock,
+  auto begun = actors::scheduler::start(o, *all.store, all.door.get(), clock,
                                         [&all](const error& e) { all.end.report(e); });
   if (!begun)
     return begun.error();

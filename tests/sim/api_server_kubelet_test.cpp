@@ -8,6 +8,7 @@ using namespace std::chrono_literals;
 
 TEST_F(Kubelet, runs_a_bound_pod_with_one_write) {
   make_node("n1");
+  pass(0s); // the node is reported as ready
   make_pod("a");
   bind("a", "n1");
   auto before = plane->objects().last();
@@ -19,6 +20,18 @@ TEST_F(Kubelet, runs_a_bound_pod_with_one_write) {
   pass(1h);
   EXPECT_EQ(plane->objects().last(), before + 1);
   EXPECT_EQ(plane->pending_work(), 0u);
+}
+
+TEST_F(Kubelet, reports_a_node_as_ready_with_one_write) {
+  make_node("n1");
+  auto before = plane->objects().last();
+  pass(0s);
+  EXPECT_EQ(plane->objects().last(), before + 1);
+  auto node = get("/api/v1/nodes/n1");
+  EXPECT_EQ(node.text("/status/conditions/0/type"), "Ready");
+  EXPECT_EQ(node.text("/status/conditions/0/status"), "True");
+  pass(1h);
+  EXPECT_EQ(plane->objects().last(), before + 1);
 }
 
 TEST_F(Kubelet, does_not_run_a_pod_on_a_node_that_does_not_exist_until_it_does) {

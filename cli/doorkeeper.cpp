@@ -1,5 +1,5 @@
 // The two questions to an API server, and the exchanges that wait for their answers.
-#include "cli/cluster_gate.hpp"
+#include "cli/doorkeeper.hpp"
 
 #include <future>
 #include <utility>
@@ -17,7 +17,8 @@ namespace json = boost::json;
 using base::code;
 using base::error;
 
-/// Ids of the gate's own exchanges: the process counts its own from below and never gets there.
+/// Ids of the doorkeeper's own exchanges: the process counts its own from below and never gets
+/// there.
 constexpr auto version_id = UINT64_MAX;
 constexpr auto namespace_id = UINT64_MAX - 1;
 
@@ -54,7 +55,8 @@ base::result<json::object> answer_of(const bridge::http_event& heard, const std:
                  "the scheduler needs the right to get the namespace kube-system"};
   if (said->status >= 500 || said->status == 429)
     return error{code::unavailable,
-                 fmt::format("the API server at {} answers {} to {}", who, said->status, what)};
+                 fmt::format("the API server at {} answers {} to {}", who, said->status, what),
+                 "look at its health: kubectl get --raw /readyz"};
   auto body = object_in(said->body);
   if (said->status != 200 || body.empty())
     return error{code::bad_input,
@@ -78,13 +80,13 @@ base::result<std::string> release_in(const json::object& version, const std::str
 
 } // namespace
 
-cluster_gate::cluster_gate(bridge::connector_ptr where, std::string name)
+doorkeeper::doorkeeper(bridge::connector_ptr where, std::string name)
     : name_(std::move(name)), client_(std::make_unique<bridge::http_client>(
                                   std::move(where), bridge::http_client::options{})) {}
 
-cluster_gate::~cluster_gate() = default;
+doorkeeper::~doorkeeper() = default;
 
-void cluster_gate::ask_then(std::function<void(base::result<cluster_facts>)> heard) {
+void doorkeeper::ask_then(std::function<void(base::result<cluster_facts>)> heard) {
   auto on_version = [this, heard](bridge::http_event e) {
     auto version = answer_of(e, name_, "/version");
     if (!version)
@@ -109,7 +111,7 @@ void cluster_gate::ask_then(std::function<void(base::result<cluster_facts>)> hea
   client_->start(version_id, {.method = "GET", .target = "/version"}, std::move(on_version));
 }
 
-base::result<cluster_facts> cluster_gate::ask(base::duration patience) {
+base::result<cluster_facts> doorkeeper::ask(base::duration patience) {
   auto promised = std::make_shared<std::promise<base::result<cluster_facts>>>();
   auto coming = promised->get_future();
   ask_then([promised](base::result<cluster_facts> said) { promised->set_value(std::move(said)); });
@@ -122,17 +124,17 @@ base::result<cluster_facts> cluster_gate::ask(base::duration patience) {
                "a server that speaks TLS only is reached through `kubectl proxy`"};
 }
 
-void cluster_gate::open() {
+void doorkeeper::open() {
   const std::lock_guard lock{mutex_};
   state_ = state::open;
 }
 
-void cluster_gate::open_when(approver approve, refusal refused) {
+void doorkeeper::open_when(approver approve, refusal refused) {
   approve_ = std::move(approve);
   refused_ = std::move(refused);
 }
 
-void cluster_gate::start(std::uint64_t id, protocol::http_request request, teller tell) {
+void doorkeeper::start(std::uint64_t id, protocol::http_request request, teller tell) {
   state was = state::open;
   {
     const std::lock_guard lock{mutex_};
@@ -153,7 +155,7 @@ void cluster_gate::start(std::uint64_t id, protocol::http_request request, telle
   }
 }
 
-void cluster_gate::judge(base::result<cluster_facts> said) {
+void doorkeeper::judge(base::result<cluster_facts> said) {
   base::result<void> how;
   if (!said)
     how = said.error();
@@ -175,13 +177,13 @@ void cluster_gate::judge(base::result<cluster_facts> said) {
       x.tell(protocol::event{protocol::answer_unknown{id, how.error().message()}});
 }
 
-void cluster_gate::forward(std::uint64_t id, held x) {
+void doorkeeper::forward(std::uint64_t id, held x) {
   client_->start(id, std::move(x.request), [tell = std::move(x.tell)](bridge::http_event e) {
     std::visit([&tell](auto& y) { tell(protocol::event{std::move(y)}); }, e);
   });
 }
 
-void cluster_gate::hang_up(std::uint64_t id) {
+void doorkeeper::hang_up(std::uint64_t id) {
   {
     const std::lock_guard lock{mutex_};
     if (held_.erase(id) > 0)

@@ -28,11 +28,11 @@ struct cluster_facts {
 ///     ask() ──▶ approved ─▶ open(): all exchanges pass
 ///       └─ nobody answers ─▶ open_when(approve): exchanges wait; the first of them asks again.
 ///                            approved ─▶ they pass; refused ─▶ nothing ever passes
-class cluster_gate final : public actors::http_carrier {
+class doorkeeper final : public actors::http_carrier {
 public:
   /// `name` is the server's in messages.
-  cluster_gate(bridge::connector_ptr where, std::string name);
-  ~cluster_gate() override;
+  doorkeeper(bridge::connector_ptr where, std::string name);
+  ~doorkeeper() override;
 
   /// Asks once and waits. `unavailable` if nobody answers within `patience`, `forbidden` without
   /// the right to read the namespace, `bad_input` if it is no API server that can be spoken to:
@@ -41,7 +41,7 @@ public:
 
   using approver = std::function<base::result<void>(const cluster_facts&)>;
   using refusal = std::function<void(const base::error&)>;
-  /// Call one of the two before the first exchange. `approve` is called on a thread of the gate,
+  /// Call one of the two before the first exchange. `approve` is called on a thread of its own,
   /// once a server has answered; `refused` at most once, with what `approve` or `ask` (except
   /// `unavailable`) said.
   void open();
