@@ -1,3 +1,4 @@
+// One function per path; each asks the role that knows, and says so if it does not answer.
 #include "actors/admin_api.hpp"
 
 #include <algorithm>

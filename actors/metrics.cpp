@@ -1,3 +1,4 @@
+// Every metric has its name, help and labels here, and its row in docs/reference/metrics.md.
 #include "actors/metrics.hpp"
 
 #include <array>

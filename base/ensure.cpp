@@ -1,3 +1,4 @@
+// The last words of a process that has found a bug of its own.
 #include "base/ensure.hpp"
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// Reasons and shortages as people read them: one sentence, numbers first.
 #include "base/explanation.hpp"
 
 #include <fmt/core.h>

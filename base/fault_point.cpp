@@ -1,3 +1,4 @@
+// One fault can be armed in a process; passing its place for the n-th time ends it.
 #include "base/fault_point.hpp"
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// Sums stop at the largest amount rather than wrap, and amounts are shown as people write them.
 #include "base/resources.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Names of error codes, and what becomes of who asks an error for its value.
 #include "base/result.hpp"
 
 #include "base/ensure.hpp"

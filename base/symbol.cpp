@@ -1,3 +1,4 @@
+// The table of all symbols of the process; what is in it stays.
 #include "base/symbol.hpp"
 
 #include <mutex>

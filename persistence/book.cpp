@@ -1,3 +1,4 @@
+// The rules of the store: who may write what, in which order, and when the journal is cut.
 #include "persistence/book.hpp"
 
 #include <algorithm>

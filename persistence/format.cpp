@@ -1,3 +1,4 @@
+// Each value is framed by its checksum and its key, so that none can stand in for another.
 #include "persistence/format.hpp"
 
 #include <algorithm>

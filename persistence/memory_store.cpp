@@ -1,3 +1,4 @@
+// A disk that is a map: what was synced, and what the next power cut takes.
 #include "persistence/memory_store.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A store opened for another cluster or another number of shards is refused in words.
 #include "persistence/opening.hpp"
 
 #include <fmt/core.h>

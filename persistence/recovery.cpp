@@ -1,3 +1,4 @@
+// Every count of the tail must be met: what was synced and is not there is damage, never the end.
 #include "persistence/recovery.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// How RocksDB is set up, and what its refusals mean to an operator.
 #include "persistence/rocks_database.hpp"
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// The writer thread: takes what is queued, writes it as one batch, answers in order.
 #include "persistence/rocks_store.hpp"
 
 #include <algorithm>

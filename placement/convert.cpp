@@ -1,3 +1,4 @@
+// Copies field by field: neither side knows the types of the other.
 #include "placement/convert.hpp"
 
 #include <map>

@@ -1,3 +1,4 @@
+// Takes the snapshot from the board, searches with wide bounds, and answers.
 #include "placement/planner_role.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Answers every question with no: eviction for gangs is not built.
 #include "placement/preemption_role.hpp"
 
 #include <variant>

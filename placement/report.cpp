@@ -1,3 +1,4 @@
+// Sums over the view for `tutti get nodes` and `tutti get racks`; nothing is decided by them.
 #include "placement/report.hpp"
 
 #include <map>

@@ -1,3 +1,4 @@
+// A snapshot is taken once, by the planner for whom it was put there.
 #include "placement/search_board.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Requests wait for a view that is complete; what is offered is marked until its shard settles it.
 #include "placement/topology_role.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A delta that does not follow the last one makes the shard tell everything again.
 #include "placement/view_feed.hpp"
 
 #include <algorithm>

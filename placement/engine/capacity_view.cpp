@@ -1,3 +1,4 @@
+// Blocks are shared with the snapshots given out: each is copied when it is changed, not before.
 #include "placement/engine/capacity_view.hpp"
 
 #include <algorithm>

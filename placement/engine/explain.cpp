@@ -1,3 +1,4 @@
+// Runs after a refusal only, so clarity counts for more than speed.
 #include "placement/engine/explain.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Refuses what needs no search, searches, and turns what was found into seats.
 #include "placement/engine/plan.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The order of trials decides what is found first; the bound of the search, when it gives up.
 #include "placement/engine/search.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Terms are judged once per class of nodes, not once per node.
 #include "placement/engine/shapes.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Division is the cost of this loop: it multiplies by a reciprocal and corrects by one.
 #include "placement/engine/slots.hpp"
 
 #include <algorithm>

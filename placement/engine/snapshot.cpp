@@ -1,3 +1,4 @@
+// Lookups in columns: which row holds which resource, and a row back as amounts.
 #include "placement/engine/snapshot.hpp"
 
 #include "base/ensure.hpp"

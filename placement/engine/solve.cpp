@@ -1,3 +1,4 @@
+// Members become units that share a domain, and each unit gets the best domain that holds it.
 #include "placement/engine/solve.hpp"
 
 #include <algorithm>

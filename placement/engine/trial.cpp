@@ -1,3 +1,4 @@
+// A block is copied when a seat first touches it; undoing gives the amounts back.
 #include "placement/engine/trial.hpp"
 
 #include <algorithm>

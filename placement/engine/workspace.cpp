@@ -1,3 +1,4 @@
+// A block is counted anew when its version has changed, and shares its result until then.
 #include "placement/engine/workspace.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Short ways to make records, decisions and stores of both kinds.
 #include "tests/persistence/store_fixture.hpp"
 
 namespace tutti::persistence::testing {
