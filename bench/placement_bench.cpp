@@ -203,7 +203,7 @@ void print_case(const bench_case& c, int nodes, int rounds, const floors& least)
              least.us(nodes, c.members));
 }
 
-void print_lines(const arguments& asked) {
+void print_lines(const bench::arguments& asked) {
   const floors least{asked.floors};
   const int rounds = asked.is_quick ? 200 : 2'000;
   for (int nodes : {1'000, 10'000})
@@ -240,7 +240,7 @@ int main(int argc, char** argv) {
   const bool wants_benchmark = std::any_of(
       argv + 1, argv + argc, [](const char* x) { return std::strncmp(x, "--benchmark", 11) == 0; });
   if (!wants_benchmark) {
-    print_lines(read_arguments(argc, argv, takes::floors));
+    print_lines(bench::read_arguments(argc, argv, bench::takes::floors));
     return 0;
   }
   benchmark::Initialize(&argc, argv);
