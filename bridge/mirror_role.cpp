@@ -47,9 +47,8 @@ mirror_role::mirror_role(options o)
                   .streams_list = options_.streams_lists}),
       groups_({.path = groups_path(options_.spoken),
                .channel = groups_channel,
-               .streams_list = options_.streams_lists}) {
-  ensure(options_.shards > 0);
-}
+               .streams_list = options_.streams_lists}),
+      homes_(options_.shards) {}
 
 effects mirror_role::on(const protocol::event& e, base::time_point now) {
   ensure(now >= now_);
@@ -78,7 +77,7 @@ effects mirror_role::on(const protocol::event& e, base::time_point now) {
 }
 
 bool mirror_role::is_fresh() const {
-  return nodes_.is_fresh() && pods_seen_.is_fresh();
+  return homes_.are_known() && nodes_.is_fresh() && pods_seen_.is_fresh();
 }
 
 /// What follows from the state of the watches, whatever the event was.
@@ -112,8 +111,13 @@ void mirror_role::note_fence(const api::pod& p) {
 void mirror_role::tell_fences(effects& out) {
   has_told_fences_ = true;
   for (std::uint32_t i = 0; i < base::limits::partitions; ++i)
-    out.tell(protocol::to_partition({i}), protocol::fence_found{fences_[{i}]});
-  fences_.clear();
+    tell_fence({i}, out);
+}
+
+void mirror_role::tell_fence(base::partition_id whom, effects& out) const {
+  const auto pos = fences_.find(whom);
+  out.tell(protocol::to_partition(whom),
+           protocol::fence_found{pos == fences_.end() ? base::epoch_no{} : pos->second});
 }
 
 void mirror_role::tell_trust(bool fresh, bool is_anew, effects& out) const {
@@ -144,38 +148,55 @@ void mirror_role::on_node(const change& c, effects& out) {
 
 void mirror_role::node_is(const protocol::node_facts_ptr& facts, effects& out) {
   auto& n = entry_of(facts->name.value);
-  const auto shard = protocol::shard_of(*facts, options_.shards);
   if (n.facts && n.facts->uid != facts->uid)
     node_is_gone(n, out); // made anew under the same name (F21)
   auto& entry = entry_of(facts->name.value);
   if (entry.facts && entry.facts->facts_hash == facts->facts_hash)
     return; // heartbeats and the like
-  const bool is_new = !entry.facts;
-  const bool has_moved = entry.facts && entry.shard != shard;
-  if (has_moved)
-    out.tell(to_shard(entry.shard), protocol::node_gone{entry.facts->uid});
   entry.facts = facts;
-  entry.shard = shard;
-  tell_node(entry, out);
-  if (is_new || has_moved)
-    tell_pods(entry, out);
+  if (entry.shard)
+    tell_node(entry, out);
+  else if (homes_.are_known())
+    put_node(entry, out);
 }
 
 void mirror_role::node_is_gone(node_entry& n, effects& out) {
-  if (n.facts)
-    out.tell(to_shard(n.shard), protocol::node_gone{n.facts->uid});
+  if (n.facts) {
+    if (n.shard)
+      out.tell(to_shard(*n.shard), protocol::node_gone{n.facts->uid});
+    homes_.forget(n.facts->uid);
+  }
+  leaving_.erase(std::exchange(n.move, 0));
+  n.shard.reset();
   n.facts = nullptr; // its pods wait: the name may come back
   drop_if_empty(n);
 }
 
-void mirror_role::tell_node(const node_entry& n, effects& out) const {
-  out.tell(to_shard(n.shard), protocol::node_seen{n.facts});
+/// Nobody has the node now.
+void mirror_role::put_node(node_entry& n, effects& out) {
+  n.shard = homes_.place_of(*n.facts);
+  tell_node(n, out);
+  tell_pods(n, out);
+}
+
+/// To the shard that has it. Upholds S1a: a shard that may still have promises there keeps the node
+/// when its label names another, for only its ledger counts them.
+void mirror_role::tell_node(node_entry& n, effects& out) {
+  ensure(n.facts && n.shard, n.name);
+  leaving_.erase(std::exchange(n.move, 0));
+  if (*n.shard == homes_.home_of(*n.facts)) {
+    out.tell(to_shard(*n.shard), protocol::node_seen{n.facts});
+    return;
+  }
+  n.move = ++last_move_;
+  leaving_.emplace(n.move, &n);
+  out.tell(to_shard(*n.shard), protocol::node_leaves{n.facts, n.move});
 }
 
 void mirror_role::tell_pods(const node_entry& n, effects& out) const {
   for (const auto slot : n.pods) {
     const auto& s = pods_[slot];
-    out.tell(to_shard(n.shard), protocol::pod_arrived{n.facts->uid, {s.uid}, *s.takes});
+    out.tell(to_shard(*n.shard), protocol::pod_arrived{n.facts->uid, {s.uid}, *s.takes});
   }
 }
 
@@ -227,8 +248,8 @@ void mirror_role::place(std::uint32_t slot, pod_place where, effects& out) {
   auto& s = pods_[slot];
   auto* old = s.node;
   if (old && old != where.node) {
-    if (old->facts)
-      out.tell(to_shard(old->shard), protocol::pod_left{old->facts->uid, {s.uid}});
+    if (old->shard)
+      out.tell(to_shard(*old->shard), protocol::pod_left{old->facts->uid, {s.uid}});
     std::erase(old->pods, slot);
     drop_if_empty(*old);
     s.node = nullptr;
@@ -241,8 +262,9 @@ void mirror_role::place(std::uint32_t slot, pod_place where, effects& out) {
     s.node = where.node;
     s.node->pods.push_back(slot);
   }
-  if (has_changed && s.node->facts)
-    out.tell(to_shard(s.node->shard), protocol::pod_arrived{s.node->facts->uid, {s.uid}, *s.takes});
+  if (has_changed && s.node->shard)
+    out.tell(to_shard(*s.node->shard),
+             protocol::pod_arrived{s.node->facts->uid, {s.uid}, *s.takes});
 }
 
 void mirror_role::tell_queue(pod_slot& s, const api::pod& p, effects& out) {
@@ -369,10 +391,17 @@ void mirror_role::hear(const protocol::received& e, effects& out) {
     out.tell(e.from, protocol::inspected{x->id, describe()});
     return;
   }
+  if (const auto* x = std::get_if<protocol::nodes_held>(&e.what))
+    hear(*x, out);
+  else if (const auto* idle = std::get_if<protocol::node_idle>(&e.what))
+    hear({e.from.index}, *idle, out);
   if (!std::holds_alternative<protocol::view_wanted>(e.what) || !is_started_)
     return;
   if (e.from.kind == role_kind::shard) {
     tell_shard_again({e.from.index}, out);
+  } else if (e.from.kind == role_kind::partition) {
+    if (has_told_fences_)
+      tell_fence({e.from.index}, out);
   } else if (e.from.kind == role_kind::queue && was_synced_) {
     // What the queue must know of pods is not kept here: ask the server for it. Before the first
     // list is in, the queue hears everything anyway.
@@ -381,17 +410,36 @@ void mirror_role::hear(const protocol::received& e, effects& out) {
   }
 }
 
+void mirror_role::hear(const protocol::nodes_held& x, effects& out) {
+  if (!homes_.hear(x))
+    return;
+  for (auto& [name, n] : by_name_)
+    if (n.facts)
+      put_node(n, out);
+}
+
+/// A word about an earlier move, or of a node that has come back meanwhile, says nothing: the shard
+/// may have promised there since.
+void mirror_role::hear(base::shard_id from, const protocol::node_idle& x, effects& out) {
+  const auto pos = leaving_.find(x.move);
+  if (pos == leaving_.end())
+    return;
+  auto& n = *pos->second;
+  ensure(n.shard == from && n.facts->uid == x.node, x.node.value);
+  homes_.is_idle(from, x.node);
+  leaving_.erase(pos);
+  n.move = 0;
+  out.tell(to_shard(from), protocol::node_gone{x.node});
+  put_node(n, out);
+}
+
 void mirror_role::tell_shard_again(base::shard_id shard, effects& out) {
   out.tell(to_shard(shard), protocol::view_trust{false, true});
-  std::vector<const node_entry*> there;
-  for (const auto& [name, n] : by_name_)
-    if (n.facts && n.shard == shard)
-      there.push_back(&n);
-  std::sort(there.begin(), there.end(), [](auto* a, auto* b) { return a->name < b->name; });
-  for (const auto* n : there) {
-    tell_node(*n, out);
-    tell_pods(*n, out);
-  }
+  for (auto& [name, n] : by_name_)
+    if (n.shard == shard) {
+      tell_node(n, out);
+      tell_pods(n, out);
+    }
   if (was_fresh_)
     out.tell(to_shard(shard), protocol::view_trust{true, false});
 }
@@ -411,9 +459,13 @@ std::string mirror_role::describe() const {
                     {"quietMs", quiet.count()},
                     {"lastFailure", r->last_failure()}});
   }
-  const boost::json::object out{{"synced", was_synced_},       {"fresh", was_fresh_},
-                                {"podsKept", pods_kept()},     {"shapes", facts_.shapes()},
-                                {"classes", facts_.classes()}, {"footprints", facts_.footprints()},
+  const boost::json::object out{{"synced", was_synced_},
+                                {"fresh", was_fresh_},
+                                {"nodesLeaving", leaving_.size()},
+                                {"podsKept", pods_kept()},
+                                {"shapes", facts_.shapes()},
+                                {"classes", facts_.classes()},
+                                {"footprints", facts_.footprints()},
                                 {"resources", std::move(list)}};
   return boost::json::serialize(out);
 }

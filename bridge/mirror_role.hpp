@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "api/dialect.hpp"
 #include "bridge/facts.hpp"
+#include "bridge/node_homes.hpp"
 #include "bridge/reflector.hpp"
 #include "bridge/workload_groups.hpp"
 #include "protocol/role.hpp"
@@ -21,14 +23,17 @@ namespace tutti::bridge {
 /// gone. The mirror keeps just enough to tell each shard a story that fits together:
 ///
 ///   * a shard hears of a node before it hears of the pods on it; pods wait for their node;
-///   * a node that moves is gone from the old shard and seen, with its pods, by the new one;
+///   * a node whose label names another shard stays where it is, as `node_leaves`, until that shard
+///     says `node_idle`; then it is gone there and seen, with its pods, by the other
+///     (node_homes.hpp);
 ///   * a terminal pod has left its node, a terminating one has not;
 ///   * the queue hears of pods that name one of our schedulers or belong to a group;
 ///   * where the server has no PodGroups (v1alpha1), Workloads are watched instead, and the groups
 ///     that pods name in them are told as if they were objects (workload_groups.hpp).
 ///
 /// The first list also shows what earlier owners wrote: the highest fence per coordinator partition
-/// is told to it (`fence_found`) before the queue hears that everything is there.
+/// is told to it (`fence_found`) before the queue hears that everything is there, and again to a
+/// partition that begins anew later: a fence that appears after the first list is a later owner's.
 ///
 /// `view_trust` tells all shards when nodes and pods are complete and fresh (S12). At its start,
 /// and when a shard (or the queue) that began anew asks with `view_wanted`, everything is told
@@ -57,9 +62,11 @@ private:
 
   struct node_entry {
     std::string name;
-    protocol::node_facts_ptr facts; // null: pods wait here for their node
-    base::shard_id shard;
-    std::vector<std::uint32_t> pods; // slots
+    protocol::node_facts_ptr facts;      // null: pods wait here for their node
+    std::optional<base::shard_id> shard; // that was told of it; none before all have said what
+                                         // they hold
+    std::uint64_t move = 0;              // as told with `node_leaves`; 0 = it is at home
+    std::vector<std::uint32_t> pods;     // slots
   };
   /// What is kept of a pod that takes room or that the queue knows.
   struct pod_slot {
@@ -76,7 +83,8 @@ private:
   void on_workload(const change& c, protocol::effects& out);
   void node_is(const protocol::node_facts_ptr& facts, protocol::effects& out);
   void node_is_gone(node_entry& n, protocol::effects& out);
-  void tell_node(const node_entry& n, protocol::effects& out) const;
+  void put_node(node_entry& n, protocol::effects& out);
+  void tell_node(node_entry& n, protocol::effects& out);
   void tell_pods(const node_entry& n, protocol::effects& out) const;
 
   struct pod_place {
@@ -94,10 +102,13 @@ private:
   bool is_ours(const api::pod& p) const;
 
   void hear(const protocol::received& e, protocol::effects& out);
+  void hear(const protocol::nodes_held& x, protocol::effects& out);
+  void hear(base::shard_id from, const protocol::node_idle& x, protocol::effects& out);
   void tell_shard_again(base::shard_id shard, protocol::effects& out);
   void after_event(protocol::effects& out);
   void note_fence(const api::pod& p);
   void tell_fences(protocol::effects& out);
+  void tell_fence(base::partition_id whom, protocol::effects& out) const;
   void tell_trust(bool fresh, bool is_anew, protocol::effects& out) const;
   std::string describe() const;
   void complain(const change& c, const base::error& why, protocol::effects& out) const;
@@ -108,12 +119,15 @@ private:
   reflector pods_seen_;
   reflector groups_;
   std::map<std::string, node_entry> by_name_; // entries do not move
+  node_homes homes_;
+  std::map<std::uint64_t, node_entry*> leaving_; // by move
+  std::uint64_t last_move_ = 0;
   std::vector<pod_slot> pods_;
   std::vector<std::uint32_t> free_slots_;
   std::map<std::uint64_t, std::string> group_uids_; // by tag
   workload_groups workloads_;                       // v1alpha1 only
   std::uint64_t last_group_tag_ = 0;
-  std::map<base::partition_id, base::epoch_no> fences_; // highest seen until they were told
+  std::map<base::partition_id, base::epoch_no> fences_; // highest seen in the first list
   bool has_told_fences_ = false;
   bool was_fresh_ = false;
   bool was_synced_ = false;

@@ -51,7 +51,10 @@ view_feed::outcome view_feed::apply(const protocol::view_delta& x) {
     out.wants_whole = true;
     return out;
   }
-  c = {x.incarnation, x.version, true, true};
+  c.incarnation = x.incarnation;
+  c.version = x.version;
+  c.is_heard = c.is_in_step = true;
+  apply_guards(c, x);
   out.is_applied = true;
   ++version_;
   offers before;
@@ -128,6 +131,23 @@ void view_feed::forget_unlisted(const protocol::view_delta& x) {
     view_.remove(uid);
     nodes_.erase(uid);
   }
+}
+
+void view_feed::apply_guards(chain& c, const protocol::view_delta& x) {
+  if (x.is_whole || c.guards_from != x.guards_from)
+    c.guards.clear();
+  c.guards_from = x.guards_from;
+  for (const auto& g : x.guards)
+    c.guards[g.id] = g;
+}
+
+protocol::guard_version view_feed::version_of(const protocol::guard_id& guard,
+                                              bool is_exclusive) const {
+  const auto& c = chains_[protocol::shard_of(guard, shards_).value];
+  const auto pos = c.guards.find(guard);
+  if (pos == c.guards.end())
+    return {c.guards_from.value, 0};
+  return is_exclusive ? pos->second.any : pos->second.exclusive;
 }
 
 void view_feed::apply_node(const protocol::node_view& x, base::shard_id shard, offers& before,

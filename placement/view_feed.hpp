@@ -47,6 +47,10 @@ public:
   /// Grows with each delta that is applied and each mark that is dropped early.
   std::uint64_t version() const { return version_; }
 
+  /// What a plan made on this view quotes for a use of `guard`: the version of its last committed
+  /// use, for a shared one of its last exclusive use.
+  protocol::guard_version version_of(const protocol::guard_id& guard, bool is_exclusive) const;
+
   struct known_node {
     protocol::node_facts_ptr facts;
     base::shard_id shard;
@@ -60,6 +64,8 @@ private:
     std::uint64_t version = 0;
     bool is_heard = false;
     bool is_in_step = false;
+    base::epoch_no guards_from; ///< version of guards that were never used in the shard's life
+    std::map<protocol::guard_id, protocol::guard_view> guards;
   };
   /// What a node offered before a change, to be compared with what it offers after it.
   struct offer {
@@ -74,6 +80,7 @@ private:
   void remember_marked(const base::attempt_id& attempt, offers& before);
   void apply_node(const protocol::node_view& x, base::shard_id shard, offers& before, outcome& out);
   void forget_unlisted(const protocol::view_delta& x);
+  static void apply_guards(chain& c, const protocol::view_delta& x);
   void compare(const offers& before, outcome& out);
 
   engine::capacity_view view_;

@@ -405,6 +405,13 @@ void describe(Io& io, B b, io_ref<Io, node_view> x) {
 }
 
 template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, guard_view> x) {
+  FIELD(Id, x.id);
+  FIELD(Any, x.any);
+  FIELD(Exclusive, x.exclusive);
+}
+
+template <class Io, class B>
 void describe(Io& io, B b, io_ref<Io, view_delta> x) {
   FIELD(Shard, x.shard);
   FIELD(Incarnation, x.incarnation);
@@ -412,6 +419,8 @@ void describe(Io& io, B b, io_ref<Io, view_delta> x) {
   FIELD(IsWhole, x.is_whole);
   FIELD(Nodes, x.nodes);
   FIELD(Settled, x.settled);
+  FIELD(Guards, x.guards);
+  FIELD(GuardsFrom, x.guards_from);
 }
 
 template <class Io, class B>
@@ -425,6 +434,24 @@ void describe(Io& io, B b, io_ref<Io, node_seen> x) {
 template <class Io, class B>
 void describe(Io& io, B b, io_ref<Io, node_gone> x) {
   FIELD(Uid, x.uid);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, node_leaves> x) {
+  FIELD(Facts, x.facts);
+  FIELD(Move, x.move);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, node_idle> x) {
+  FIELD(Node, x.node);
+  FIELD(Move, x.move);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, nodes_held> x) {
+  FIELD(Shard, x.shard);
+  FIELD(Nodes, x.nodes);
 }
 
 template <class Io, class B>

@@ -24,12 +24,14 @@ struct replayed {
 
 /// The role may speak now. `epoch` of what it owns, `incarnation` of this life, `seed` for jitter.
 /// `open` are the decisions that concern it (partitions only): unfinished ones, and the last
-/// finished ordinal per gang.
+/// finished ordinal per gang. `quarantined` are gangs whose actors have died too often to be hosted
+/// again (partitions only).
 struct started {
   base::epoch_no epoch;
   base::incarnation_no incarnation;
   std::uint64_t seed = 0;
   std::vector<decision_ptr> open;
+  std::vector<base::gang_uid> quarantined;
 };
 
 struct received {

@@ -23,6 +23,8 @@ using import "records.capnp".AttemptId;
 using import "records.capnp".Decision;
 using import "records.capnp".Footprint;
 using import "records.capnp".GangGroup;
+using import "records.capnp".GuardId;
+using import "records.capnp".GuardVersion;
 using import "records.capnp".BeforeBindWrite;
 using import "records.capnp".HostPort;
 using import "records.capnp".ObjectName;
@@ -122,6 +124,9 @@ struct Message @0xd2b5bb9e280f4ffa {
     gangDeleted @58 :GangDeleted;
     gangsKept @59 :GangsKept;
     fenceFound @60 :FenceFound;
+    nodeLeaves @61 :NodeLeaves;
+    nodeIdle @62 :NodeIdle;
+    nodesHeld @63 :NodesHeld;
   }
 }
 
@@ -546,6 +551,14 @@ struct ViewDelta @0xaa97e19be5e83447 {
   isWhole @3 :Bool;
   nodes @4 :List(NodeView);
   settled @5 :List(AttemptId);
+  guards @6 :List(GuardView);
+  guardsFrom @7 :UInt64;
+}
+
+struct GuardView @0xb1f7c2a94e60d38b {
+  id @0 :GuardId;
+  any @1 :GuardVersion;
+  exclusive @2 :GuardVersion;
 }
 
 struct ViewWanted @0xcb55a745ec312449 {
@@ -557,6 +570,21 @@ struct NodeSeen @0xb534dc99360a872f {
 
 struct NodeGone @0xdd3986c59f4f0566 {
   uid @0 :Text;
+}
+
+struct NodeLeaves @0x9c3f60b7a2d1e845 {
+  facts @0 :NodeFacts;
+  move @1 :UInt64;
+}
+
+struct NodeIdle @0xe07a4d19c85b3f62 {
+  node @0 :Text;
+  move @1 :UInt64;
+}
+
+struct NodesHeld @0xd64b8e2f0197ca35 {
+  shard @0 :UInt32;
+  nodes @1 :List(Text);
 }
 
 struct ViewTrust @0xa7ec6843720ed1b7 {

@@ -321,9 +321,17 @@ struct node_view {
   bool is_gone = false;
 };
 
+/// The versions of one guard: of its last committed use, and of its last exclusive one.
+struct guard_view {
+  guard_id id;
+  guard_version any;
+  guard_version exclusive;
+};
+
 /// shard → topology: what changed since the delta before. `settled` attempts are now held or
 /// released here, so that their tentative marks on this shard end. Versions of one shard ascend by
-/// one; a gap, or a new incarnation, asks for `view_wanted`.
+/// one; a gap, or a new incarnation, asks for `view_wanted`. A guard that was never listed in this
+/// life has the version (`guards_from`, 0).
 struct view_delta {
   base::shard_id shard;
   base::incarnation_no incarnation;
@@ -331,10 +339,12 @@ struct view_delta {
   bool is_whole = false; ///< replaces all that was known of the shard
   std::vector<node_view> nodes;
   std::vector<base::attempt_id> settled;
+  std::vector<guard_view> guards;
+  base::epoch_no guards_from;
 };
 
 /// topology → shard: send everything. Shard → mirror: I began anew, tell me everything. Queue →
-/// mirror: the same.
+/// mirror: the same. Partition → mirror: I began; tell me my `fence_found` if it was told before.
 struct view_wanted {};
 
 // ---------------------------------------------------------------- bridge: facts
@@ -345,6 +355,27 @@ struct node_seen {
 };
 struct node_gone {
   base::node_uid uid;
+};
+
+/// mirror → shard: by its rack label the node belongs to another shard now. Keep it for what is
+/// promised on it, promise nothing more there, and say `node_idle` once nothing is. A `node_seen`
+/// takes this back. `move` names this telling.
+struct node_leaves {
+  node_facts_ptr facts;
+  std::uint64_t move = 0;
+};
+/// shard → mirror: nothing is promised here any more on the node that `move` told to leave, nor
+/// will be. Answered by `node_gone`, and the other shard sees the node.
+struct node_idle {
+  base::node_uid node;
+  std::uint64_t move = 0;
+};
+/// shard → mirror: the nodes on which something is promised here, whatever their labels say now.
+/// The answer to a `view_trust` that begins anew; no node is told to anybody before all shards have
+/// answered once.
+struct nodes_held {
+  base::shard_id shard;
+  std::vector<base::node_uid> nodes;
 };
 
 /// mirror → shards: the view of nodes and pods is complete and fresh, or not to be trusted (S12).
@@ -526,7 +557,7 @@ using message =
                  node_seen, node_gone, view_trust, pod_seen, pod_gone, group_seen, group_gone,
                  facts_synced, bind, bind_answer, read_pod, touch, pod_read, evict, victim_gone,
                  stop_evicting, eviction_stopped, set_condition, emit_event, victims_wanted,
-                 victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found>;
+                 victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found, node_leaves, node_idle, nodes_held>;
 
 /// The name of the alternative, e.g. "prepare": for traces.
 std::string_view name_of(const message& m);

@@ -72,7 +72,10 @@
   X(inspected, Inspected, INSPECTED)                                                               \
   X(gang_deleted, GangDeleted, GANG_DELETED)                                                       \
   X(gangs_kept, GangsKept, GANGS_KEPT)                                                             \
-  X(fence_found, FenceFound, FENCE_FOUND)
+  X(fence_found, FenceFound, FENCE_FOUND)                                                          \
+  X(node_leaves, NodeLeaves, NODE_LEAVES)                                                          \
+  X(node_idle, NodeIdle, NODE_IDLE)                                                                \
+  X(nodes_held, NodesHeld, NODES_HELD)
 
 namespace tutti::protocol {
 namespace codec {

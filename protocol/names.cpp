@@ -106,7 +106,10 @@ std::string_view name_of(const message& m) {
       "inspected",
       "gang_deleted",
       "gangs_kept",
-      "fence_found"};
+      "fence_found",
+      "node_leaves",
+      "node_idle",
+      "nodes_held"};
   return names.at(m.index());
 }
 

@@ -44,6 +44,10 @@ refusal refuse_stale(std::string detail) {
   return plain(reason_code::view_stale, std::move(detail));
 }
 
+refusal refuse_leaving(const base::node_uid& node) {
+  return refuse_stale(fmt::format("node {} goes to another shard", node.value));
+}
+
 refusal refuse_unavailable(std::string detail) {
   return plain(reason_code::shard_unavailable, std::move(detail));
 }

@@ -23,6 +23,7 @@ struct gathering {
   protocol::slice_ptr asked;
   bool is_decided = false; ///< answered by an ack, and no reason but room may refuse it
   bool is_fast = false;
+  bool is_finished = false; ///< DONE was heard meanwhile
   std::set<base::node_uid> waiting;
   std::set<base::node_uid> holding;     ///< have said yes
   std::vector<protocol::held> refusals; ///< have said no
@@ -40,6 +41,8 @@ struct refusal {
 
 /// The view is not to be trusted, or has moved on from what the plan saw.
 refusal refuse_stale(std::string detail);
+/// The node belongs to another shard by its label: nothing new is promised here.
+refusal refuse_leaving(const base::node_uid& node);
 /// A shard, a node actor or an epoch that cannot answer for itself now.
 refusal refuse_unavailable(std::string detail);
 /// Somebody else has it.

@@ -125,6 +125,16 @@ std::vector<attempt_id> reservation_book::on_node(const node_uid& node) const {
   return out;
 }
 
+std::set<node_uid> reservation_book::nodes() const {
+  std::set<node_uid> found;
+  for (const auto& [node, attempts] : by_node_)
+    found.insert(node);
+  for (const auto& [attempt, r] : all_)
+    for (const auto& v : r.asked->victims)
+      found.insert(v.node);
+  return found;
+}
+
 void reservation_book::name_victims(const attempt_id& attempt, const protocol::slice& asked) {
   for (const auto& v : asked.victims)
     victims_.emplace(v.pod, attempt);

@@ -99,6 +99,8 @@ public:
   /// Attempts that hold `pod`, and that hold something on `node`; ascending.
   std::vector<base::attempt_id> of_pod(const base::pod_uid& pod) const;
   std::vector<base::attempt_id> on_node(const base::node_uid& node) const;
+  /// Nodes on which anything is held, or a victim is named.
+  std::set<base::node_uid> nodes() const;
 
   /// Victims of slices that are live or being prepared (S9: each in one plan).
   void name_victims(const base::attempt_id& attempt, const protocol::slice& asked);

@@ -76,10 +76,15 @@ void shard_role::reserve_again(const commit& x) {
     if (auto rival = book_.rival_for_victim(x.attempt, v.pod); rival && !no)
       no = refuse_conflict(fmt::format("victim {} is named by {}", v.pod.value, to_text(*rival)),
                            {*rival});
+  for (const auto& v : x.asked->victims)
+    if (nodes_.is_resident(v.node, v.pod) && nodes_.find(v.node)->is_leaving() && !no)
+      no = refuse_leaving(v.node);
   for (const auto& s : x.asked->seats) {
     const auto* e = nodes_.known(s.node);
     if (e == nullptr && !no)
       no = refuse_stale(fmt::format("node {} is gone", s.node.value));
+    if (e != nullptr && e->is_leaving() && !no)
+      no = refuse_leaving(s.node);
     if (e != nullptr && !e->is_up())
       return; // its actor comes up: asked again
   }
@@ -103,7 +108,7 @@ void shard_role::become_committed(const attempt_id& attempt, base::partition_id 
   if (known == nullptr)
     r.since = now_;
   guards_.claim(attempt, r.asked->guards);
-  guards_.raise(r.asked->guards);
+  raise(r.asked->guards);
   if (!is_durable)
     out_.add(append{committed_record{attempt, coordinator, r.asked}, append::durability::synced});
   for (const auto& s : r.asked->seats)
@@ -113,6 +118,13 @@ void shard_role::become_committed(const attempt_id& attempt, base::partition_id 
   nodes_.settled(attempt);
   watch_over(attempt);
   answer_commit(attempt);
+}
+
+/// A committed use: its new version goes to the topology together with the room that it takes.
+void shard_role::raise(const std::vector<guard_use>& uses) {
+  guards_.raise(uses);
+  for (const auto& used : uses)
+    guard_news_.insert(used.id);
 }
 
 /// The ack says that the room is held *now*. Decided plans that collide (P11), or a node that was
@@ -217,6 +229,8 @@ void shard_role::hear(const release& x) {
 void shard_role::hear(const finish& x) {
   if (book_.find(x.attempt) != nullptr)
     finish_attempt(x.attempt);
+  else if (auto pos = gatherings_.find(x.attempt); pos != gatherings_.end())
+    pos->second.is_finished = true; // held until its pods are seen, like any other that is over
 }
 
 void shard_role::hear(const inquiry_answer& x) {
@@ -237,7 +251,7 @@ void shard_role::finish_attempt(const attempt_id& attempt) {
   auto* r = book_.find(attempt);
   ensure(r != nullptr, to_text(attempt));
   if (r->is_in_doubt()) { // COMMIT never came through, yet it was decided and is over
-    guards_.raise(r->asked->guards);
+    raise(r->asked->guards);
     out_.add(append{committed_record{attempt, r->coordinator, r->asked}, append::durability::lazy});
     book_.commit(attempt, r->coordinator, r->asked);
   }

@@ -103,7 +103,7 @@ void shard_role::adopt(const decision& x) {
     const committed_record adopted{x.by, partition_of(x.by.gang), std::make_shared<const slice>(s)};
     book_.commit(adopted.attempt, adopted.coordinator, adopted.asked);
     guards_.claim(adopted.attempt, adopted.asked->guards);
-    guards_.raise(adopted.asked->guards);
+    raise(adopted.asked->guards);
     out_.add(append{adopted, append::durability::lazy});
   }
 }
@@ -226,7 +226,7 @@ std::uint64_t shard_role::state_hash() const {
     h = hash_combine(h, key_of(attempt));
   for (const auto& [node, e] : nodes_.all()) {
     h = hash_combine(h, hash_of(node.value));
-    h = hash_combine(h, e.facts ? e.facts->facts_hash : 0);
+    h = hash_combine(h, (e.facts ? e.facts->facts_hash : 0) + e.move);
     for (const auto& [pod, takes] : e.residents)
       h = hash_combine(h, hash_of(pod.value));
     if (e.free)

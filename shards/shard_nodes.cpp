@@ -1,6 +1,8 @@
 // Nodes and pods as the mirror tells them, the node actors, and the view for the topology.
 #include "shards/shard_role.hpp"
 
+#include <utility>
+
 #include "base/ensure.hpp"
 #include "protocol/sharding.hpp"
 #include "shards/amounts.hpp"
@@ -12,18 +14,24 @@ using base::attempt_id;
 using base::node_uid;
 
 void shard_role::hear(const node_seen& x) {
-  ensure(x.facts != nullptr);
-  const auto& uid = x.facts->uid;
-  if (shard_of(*x.facts, how_.shards) != how_.shard) {
-    lose_node(uid); // its rack label changed: another shard has it now
-    return;
-  }
-  const auto* known = nodes_.known(uid);
-  const bool is_same = known != nullptr && *known->facts == *x.facts;
-  if (nodes_.seen(x.facts))
-    begin_node(uid);
+  take_node(x.facts, 0);
+}
+
+/// Its label names another shard. What is promised here stays here to its end: only this shard can
+/// answer for it.
+void shard_role::hear(const node_leaves& x) {
+  ensure(x.move != 0);
+  take_node(x.facts, x.move);
+}
+
+void shard_role::take_node(const node_facts_ptr& facts, std::uint64_t move) {
+  ensure(facts != nullptr);
+  const auto* known = nodes_.known(facts->uid);
+  const bool is_same = known != nullptr && *known->facts == *facts;
+  if (nodes_.seen(facts, move))
+    begin_node(facts->uid);
   else if (!is_same)
-    out_.tell(to_node(uid), node_changed{x.facts});
+    out_.tell(to_node(facts->uid), node_changed{facts});
 }
 
 void shard_role::hear(const node_gone& x) {
@@ -63,6 +71,45 @@ void shard_role::lose_node(const node_uid& node) {
     out_.tell(to_gang(attempt.gang), pressure{attempt, how_.shard, node});
   if (was_known)
     out_.tell(to_node(node), node_gone{node});
+}
+
+/// Promised, or about to be: seats that are held or asked for, victims that are still here.
+bool shard_role::is_promised(const node_uid& node) const {
+  if (!book_.on_node(node).empty())
+    return true;
+  for (const auto& [attempt, g] : gatherings_)
+    if (g.waiting.contains(node) || g.holding.contains(node))
+      return true;
+  const auto* e = nodes_.find(node);
+  if (e != nullptr)
+    for (const auto& [pod, takes] : e->residents)
+      if (book_.rival_for_victim({}, pod))
+        return true;
+  return false;
+}
+
+/// A node that leaves is let go by the mirror, not here: until its `node_gone` comes it may return.
+/// From here on nothing is promised on it, so what was said stays true.
+void shard_role::tell_idle() {
+  const auto leaving = nodes_.leaving();
+  for (const auto& node : leaving)
+    if (!is_promised(node)) {
+      out_.tell(to(role_kind::mirror), node_idle{node, nodes_.known(node)->move});
+      nodes_.say_idle(node);
+    }
+}
+
+/// Nothing new is promised before the view is fresh again, so what is held or asked for now is all
+/// there is to say.
+void shard_role::tell_held() {
+  auto nodes = book_.nodes();
+  for (const auto& [attempt, g] : gatherings_) {
+    for (const auto& s : g.asked->seats)
+      nodes.insert(s.node);
+    for (const auto& v : g.asked->victims)
+      nodes.insert(v.node);
+  }
+  out_.tell(to(role_kind::mirror), nodes_held{how_.shard, {nodes.begin(), nodes.end()}});
 }
 
 /// The slices that wait for this node's word, or have it from a life that is over, are refused.
@@ -124,6 +171,8 @@ void shard_role::consume(const base::pod_uid& pod, const node_uid& told_node) {
 
 void shard_role::hear(const view_trust& x) {
   nodes_.trust(x);
+  if (!x.fresh && x.is_anew)
+    tell_held();
   const auto missing = nodes_.untold();
   for (const auto& pod : missing.pods)
     hear(pod);
@@ -178,15 +227,28 @@ void shard_role::hear(const may_bind& x) {
 void shard_role::tell_view() {
   if (!is_started_ || !nodes_.has_been_whole())
     return;
+  view_delta told;
   if (std::exchange(is_view_wanted_, false)) {
     std::vector<attempt_id> live;
     for (const auto& [attempt, r] : book_.all())
       live.push_back(attempt);
-    out_.add(send{to(role_kind::topology),
-                  nodes_.take_whole(how_.shard, incarnation_, std::move(live)), true});
-  } else if (nodes_.has_news()) {
-    out_.add(send{to(role_kind::topology), nodes_.take_delta(how_.shard, incarnation_), true});
+    told = nodes_.take_whole(how_.shard, incarnation_, std::move(live));
+  } else if (nodes_.has_news() || !guard_news_.empty()) {
+    told = nodes_.take_delta(how_.shard, incarnation_);
+  } else {
+    return;
   }
+  add_guards(told);
+  out_.add(send{to(role_kind::topology), std::move(told), true});
+}
+
+/// What a plan must quote (S15): all raised guards with a whole view, the news with a delta.
+void shard_role::add_guards(view_delta& to) {
+  to.guards_from = guards_.floor();
+  for (const auto& [guard, v] : guards_.raised())
+    if (to.is_whole || guard_news_.contains(guard))
+      to.guards.push_back({guard, v.any, v.exclusive});
+  guard_news_.clear();
 }
 
 } // namespace tutti::shards

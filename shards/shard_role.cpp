@@ -28,6 +28,7 @@ effects shard_role::on(const event& e, base::time_point now) {
     if (child->where.kind == role_kind::node)
       on_child_died({child->where.key});
   }
+  tell_idle();
   tell_view();
   return std::move(out_);
 }

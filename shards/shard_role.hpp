@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,6 +34,10 @@ namespace tutti::shards {
 /// and pods, which the mirror tells again; until that is complete it votes no (S12). After a
 /// restart PREPARED and COMMITTED hold their capacity before anything is served: a node actor gets
 /// them with its first message.
+///
+/// A node whose label names another shard is kept for what is promised on it and leaves after it,
+/// for a ledger knows the promises of one shard only. What is held is told before any node is, so
+/// that this holds across restarts.
 ///
 /// Handlers are spread over files by subject: shard_vote.cpp, shard_commit.cpp, shard_nodes.cpp,
 /// shard_life.cpp (start, recovery, snapshots, timers), shard_inspect.cpp.
@@ -71,6 +76,7 @@ private:
   void vote_yes(const base::attempt_id& attempt);
   void vote_no(const base::attempt_id& attempt, refusal why);
   void give_up(const base::attempt_id& attempt);
+  void bury(const base::attempt_id& attempt);
 
   // ---- after the decision: shard_commit.cpp
   void hear(const protocol::commit& x);
@@ -84,11 +90,13 @@ private:
   std::optional<refusal> lost_room(const base::attempt_id& attempt, const reservation& r,
                                    bool& cannot_know) const;
   void refuse_commit(const base::attempt_id& attempt, refusal why);
+  void raise(const std::vector<protocol::guard_use>& uses);
   void finish_attempt(const base::attempt_id& attempt);
   void forget(const base::attempt_id& attempt);
 
   // ---- nodes and pods: shard_nodes.cpp
   void hear(const protocol::node_seen& x);
+  void hear(const protocol::node_leaves& x);
   void hear(const protocol::node_gone& x);
   void hear(const protocol::pod_arrived& x);
   void hear(const protocol::pod_left& x);
@@ -97,13 +105,18 @@ private:
   void hear(const protocol::room& x);
   void hear(const protocol::may_bind& x);
   void on_child_died(const base::node_uid& node);
+  void take_node(const protocol::node_facts_ptr& facts, std::uint64_t move);
   void lose_node(const base::node_uid& node);
+  void tell_held();
+  void tell_idle();
+  bool is_promised(const base::node_uid& node) const;
   void begin_node(const base::node_uid& node);
   void fail_gatherings_on(const base::node_uid& node);
   void consume(const base::pod_uid& pod, const base::node_uid& told_node);
   bool is_crowded(const reservation& r, const base::node_uid& node) const;
   void press(const base::node_uid& node);
   void tell_view();
+  void add_guards(protocol::view_delta& to);
 
   // ---- life: shard_life.cpp
   void on_replayed(const protocol::record& x);
@@ -140,6 +153,8 @@ private:
   node_table nodes_;
   std::map<base::attempt_id, gathering> gatherings_;
   std::set<base::attempt_id> dead_; ///< given up lately: a PREPARE that was overtaken stays out
+  std::deque<base::attempt_id> dead_in_order_;
+  std::set<protocol::guard_id> guard_news_;           ///< raised since the last view delta
   std::map<std::uint64_t, base::attempt_id> watched_; ///< timer key → attempt
 
   base::time_point now_; ///< of the event at hand

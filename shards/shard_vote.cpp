@@ -80,6 +80,8 @@ std::optional<refusal> shard_role::refusal_of_nodes(const slice& asked) const {
     const auto* e = nodes_.known(s.node);
     if (e == nullptr)
       return refuse_stale(fmt::format("node {} is gone", s.node.value));
+    if (e->is_leaving())
+      return refuse_leaving(s.node);
     if (!e->is_up())
       return refuse_unavailable(fmt::format("node {} cannot answer now", s.node.value));
   }
@@ -103,6 +105,8 @@ std::optional<refusal> shard_role::refusal_of_victims(const attempt_id& attempt,
   for (const auto& v : asked.victims) {
     if (!nodes_.is_resident(v.node, v.pod))
       return refuse_stale(fmt::format("victim {} is gone from node {}", v.pod.value, v.node.value));
+    if (nodes_.find(v.node)->is_leaving())
+      return refuse_leaving(v.node);
     if (auto rival = book_.rival_for_victim(attempt, v.pod))
       return refuse_conflict(fmt::format("victim {} is named by {}", v.pod.value, to_text(*rival)),
                              {*rival});
@@ -168,11 +172,20 @@ void shard_role::conclude(const attempt_id& attempt) {
       become_committed(attempt, g.coordinator, g.asked);
     else
       promise(attempt, g);
+    if (g.is_finished)
+      finish_attempt(attempt);
     return;
   }
   auto why = is_blind ? refuse_stale("the view of nodes and pods is not complete any more")
                       : refuse_nodes(g);
   give_back(attempt, g);
+  if (g.is_finished || (g.is_decided && g.refusals.empty())) {
+    // Over; or a node could not answer, which says nothing of its room: COMMIT is resent, and finds
+    // the node's next life, or that it is gone.
+    nodes_.settled(attempt);
+    out_.add(note{"shard.commit_waits", {{"attempt", to_text(attempt)}}});
+    return;
+  }
   if (g.is_decided)
     refuse_commit(attempt, std::move(why));
   else
@@ -247,10 +260,19 @@ void shard_role::hear(const abort_attempt& x) {
       ask_owner(x.attempt);
     return;
   }
-  if (dead_.size() >= dead_kept)
-    dead_.erase(dead_.begin());
-  dead_.insert(x.attempt);
+  bury(x.attempt);
   give_up(x.attempt);
+}
+
+/// The oldest is forgotten first: its overtaken PREPARE, if there ever was one, has come by now.
+void shard_role::bury(const attempt_id& attempt) {
+  if (!dead_.insert(attempt).second)
+    return;
+  dead_in_order_.push_back(attempt);
+  if (dead_in_order_.size() <= dead_kept)
+    return;
+  dead_.erase(dead_in_order_.front());
+  dead_in_order_.pop_front();
 }
 
 /// The coordinator's word that the attempt is undecided for ever; also the only way in which a

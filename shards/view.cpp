@@ -28,13 +28,19 @@ bool node_table::is_resident(const node_uid& node, const pod_uid& pod) const {
   return e != nullptr && e->residents.contains(pod);
 }
 
-bool node_table::seen(const protocol::node_facts_ptr& facts) {
+bool node_table::seen(const protocol::node_facts_ptr& facts, std::uint64_t move) {
   ensure(facts != nullptr);
   untold_nodes_.erase(facts->uid);
   auto& e = all_[facts->uid];
   const bool is_new = e.facts == nullptr;
-  const bool is_news = is_new || !(*e.facts == *facts);
+  const bool is_news = is_new || !(*e.facts == *facts) || e.is_leaving() != (move != 0);
   e.facts = facts;
+  e.move = move;
+  e.is_idle_told = false;
+  if (move != 0)
+    leaving_.insert(facts->uid);
+  else
+    leaving_.erase(facts->uid);
   if (is_news)
     mark(facts->uid, true);
   return is_new;
@@ -53,6 +59,7 @@ void node_table::mark(const node_uid& node, bool facts_are_news) {
 
 void node_table::gone(const node_uid& node) {
   silent_.erase(node);
+  leaving_.erase(node);
   if (all_.erase(node) > 0)
     changed_[node] = true;
   untold_nodes_.erase(node);
@@ -91,6 +98,13 @@ void node_table::say_down(const node_uid& node) {
   e->free.reset();
   auto unsaid = changed_.extract(node);
   mark(node, !unsaid.empty() && unsaid.mapped());
+}
+
+void node_table::say_idle(const node_uid& node) {
+  auto* e = find(node);
+  ensure(e != nullptr && e->is_leaving() && !e->is_idle_told, node.value);
+  e->is_idle_told = true;
+  leaving_.erase(node);
 }
 
 bool node_table::has_been_whole() {
@@ -138,7 +152,7 @@ protocol::node_view node_table::view_of(const node_uid& node, const node_entry& 
   ensure(e.is_up(), node.value);
   return {.uid = node,
           .facts = with_facts ? e.facts : nullptr,
-          .free = e.free->amounts,
+          .free = e.is_leaving() ? base::resources{} : e.free->amounts,
           .ports_taken = e.free->ports,
           .is_gone = false};
 }

@@ -20,8 +20,11 @@ struct node_entry {
   std::map<base::pod_uid, base::footprint> residents;
   std::optional<base::footprint> free; ///< as the node actor last said; none while it comes up
   std::set<base::attempt_id> pressed;  ///< attempts that were told that their room is not there
+  std::uint64_t move = 0;    ///< it belongs to another shard, as this telling said; 0 = it is ours
+  bool is_idle_told = false; ///< that telling was answered: nothing is promised here any more
 
   bool is_up() const { return facts != nullptr && free.has_value(); }
+  bool is_leaving() const { return move != 0; }
 };
 
 /// The nodes of a shard and the versioned view of them. Changes gather until `take_delta`; a delta
@@ -39,8 +42,9 @@ public:
   const node_entry* known(const base::node_uid& node) const;
   bool is_resident(const base::node_uid& node, const base::pod_uid& pod) const;
 
-  /// The mirror's word. `seen` returns true if the node is new here.
-  bool seen(const protocol::node_facts_ptr& facts);
+  /// The mirror's word. `seen` returns true if the node is new here; with a `move` it belongs to
+  /// another shard, is kept for what is promised on it, and offers nothing.
+  bool seen(const protocol::node_facts_ptr& facts, std::uint64_t move = 0);
   void gone(const base::node_uid& node);
   void arrived(const protocol::pod_arrived& pod);
   void left(const protocol::pod_left& pod);
@@ -51,6 +55,10 @@ public:
   /// A plan believed in more room than the node has: what the topology was told of it may be wrong,
   /// so the next delta says it once more, facts and all.
   void tell_again(const base::node_uid& node);
+
+  /// Nodes that belong to another shard and have not been called idle yet.
+  const std::set<base::node_uid>& leaving() const { return leaving_; }
+  void say_idle(const base::node_uid& node);
 
   bool is_fresh() const { return is_fresh_; }
   /// True from the first moment on at which the mirror has told all and every node actor has
@@ -82,6 +90,7 @@ private:
                                      bool with_facts);
 
   all_of_them all_;
+  std::set<base::node_uid> leaving_;
   bool is_fresh_ = false;
   bool has_been_whole_ = false;
   bool is_telling_anew_ = false;

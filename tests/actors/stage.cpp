@@ -84,6 +84,7 @@ struct stage::inside {
   std::unique_ptr<sim::api_server::server> api;
   std::unique_ptr<persistence::store> store;
   std::unique_ptr<gated_carrier> carrier;
+  bool keeps_bindings = false;
   std::map<protocol::address, caf::actor> tapped; ///< who was there before
   std::unique_ptr<caf::actor_system_config> config;
   std::unique_ptr<caf::actor_system> system; ///< of the taps
@@ -196,6 +197,8 @@ base::result<void> stage::start() {
     return opened.error();
   in_->store = std::move(*opened);
   in_->carrier = std::make_unique<gated_carrier>(*in_->api);
+  if (in_->keeps_bindings)
+    in_->carrier->close();
   scheduler_options o;
   o.shards = in_->how.shards;
   o.fast_path = in_->how.fast_path;
@@ -287,10 +290,12 @@ void stage::kill(const protocol::address& where) {
 }
 
 void stage::keep_bindings() {
+  in_->keeps_bindings = true;
   in_->carrier->close();
 }
 
 void stage::let_bindings_go() {
+  in_->keeps_bindings = false;
   in_->carrier->open();
 }
 

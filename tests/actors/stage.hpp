@@ -41,7 +41,7 @@ public:
   ~stage();
 
   // ---- the cluster
-  void node(const std::string& name, int cpus, const std::string& rack);
+  void node(const std::string& name, int cpus, const std::string& rack); ///< or changes it
   /// A PodGroup and as many pods as its minimum, each of `cpus`.
   void gang(const std::string& name, int members, int cpus);
   /// The node of each bound pod, as the API server has it.
@@ -66,7 +66,8 @@ public:
   // ---- what happens to it
   /// Ends the actor at this address as an exit signal does.
   void kill(const protocol::address& where);
-  /// From here on POSTs of Bindings are kept back, until `let_bindings_go`.
+  /// From here on POSTs of Bindings are kept back, until `let_bindings_go`; also after a restart,
+  /// which loses those that are on their way.
   void keep_bindings();
   void let_bindings_go();
   std::size_t bindings_kept();

@@ -1,6 +1,8 @@
 #include "bridge/mirror_role.hpp"
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -74,6 +76,17 @@ struct Mirror : testing::Test {
     mirror.emplace(mirror_role::options{.shards = shards, .levels = {"zone", "rack"}});
     hear(protocol::started{.epoch = {1}, .incarnation = {1}, .seed = 3, .open = {}});
     find_streams();
+    if (do_shards_answer)
+      for (std::uint32_t s = 0; s < shards; ++s)
+        holds(s, {});
+  }
+  bool do_shards_answer = true;
+  void holds(std::uint32_t shard, std::vector<base::node_uid> what) {
+    hear(protocol::received{protocol::to_shard({shard}),
+                            protocol::nodes_held{{shard}, std::move(what)}});
+  }
+  void idle(std::uint32_t shard, const std::string& node, std::uint64_t move) {
+    hear(protocol::received{protocol::to_shard({shard}), protocol::node_idle{{node}, move}});
   }
   /// Opens the streams that were asked for and are not open yet.
   void find_streams() {
@@ -123,6 +136,8 @@ struct Mirror : testing::Test {
     using T = std::decay_t<decltype(m)>;
     if constexpr (std::is_same_v<T, protocol::node_seen>)
       return " " + m.facts->uid.value;
+    else if constexpr (std::is_same_v<T, protocol::node_leaves>)
+      return fmt::format(" {} by move {}", m.facts->uid.value, m.move);
     else if constexpr (std::is_same_v<T, protocol::node_gone>)
       return " " + m.uid.value;
     else if constexpr (std::is_same_v<T, protocol::pod_arrived>)
@@ -143,10 +158,21 @@ struct Mirror : testing::Test {
     else
       return {};
   };
-  static std::string shard_of(const std::string& rack) {
+  static std::uint32_t index_of(const std::string& rack) {
     protocol::node_facts facts;
     facts.domains = {"", rack};
-    return to_text(protocol::to_shard(protocol::shard_of(facts, shards)));
+    return protocol::shard_of(facts, shards).value;
+  }
+  static std::string shard_of(const std::string& rack) {
+    return to_text(protocol::to_shard({index_of(rack)}));
+  }
+  /// A rack of another shard than that of `rack`.
+  static std::string elsewhere(const std::string& rack, int nth = 0) {
+    std::set<std::uint32_t> passed{index_of(rack)};
+    for (int i = 0;; ++i)
+      if (auto other = fmt::format("other{}", i); passed.insert(index_of(other)).second)
+        if (nth-- == 0)
+          return other;
   }
   using story = std::vector<std::string>;
 };
@@ -229,16 +255,103 @@ TEST_F(Mirror, a_node_whose_delete_was_missed_is_gone_before_it_is_seen) {
   EXPECT_EQ(said(), (story{shard_of("r1") + " node_gone N1", shard_of("r1") + " node_seen N2"}));
 }
 
-TEST_F(Mirror, a_node_that_moves_to_another_rack_takes_its_pods_to_the_other_shard) {
+TEST_F(Mirror, a_node_whose_rack_changes_stays_until_its_shard_is_idle_and_takes_its_pods_along) {
   synced();
-  const std::string to = shard_of("r1") == shard_of("r2") ? "r3" : "r2";
-  ASSERT_NE(shard_of("r1"), shard_of(to));
+  const auto to = elsewhere("r1");
   node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
   pod({.name = "p", .node = "n1", .scheduler = "other"}, "ADDED");
   said();
   node({.name = "n1", .uid = "N1", .rack = to});
+  EXPECT_EQ(said(), (story{shard_of("r1") + " node_leaves N1 by move 1"}));
+  pod({.name = "q", .node = "n1", .scheduler = "other"}, "ADDED");
+  EXPECT_EQ(said(), (story{shard_of("r1") + " pod_arrived uid-q on N1 takes 1000m"}));
+  idle(index_of("r1"), "N1", 1);
   EXPECT_EQ(said(), (story{shard_of("r1") + " node_gone N1", shard_of(to) + " node_seen N1",
-                           shard_of(to) + " pod_arrived uid-p on N1 takes 1000m"}));
+                           shard_of(to) + " pod_arrived uid-p on N1 takes 1000m",
+                           shard_of(to) + " pod_arrived uid-q on N1 takes 1000m"}));
+  idle(index_of("r1"), "N1", 1);
+  EXPECT_TRUE(said().empty()) << "a second copy";
+}
+
+TEST_F(Mirror, a_node_that_comes_back_to_its_rack_in_time_does_not_move) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  node({.name = "n1", .uid = "N1", .rack = elsewhere("r1")});
+  said();
+  node({.name = "n1", .uid = "N1", .rack = "r1"});
+  EXPECT_EQ(said(), (story{shard_of("r1") + " node_seen N1"}));
+  idle(index_of("r1"), "N1", 1);
+  EXPECT_TRUE(said().empty()) << "it may have been promised from since";
+  node({.name = "n1", .uid = "N1", .rack = elsewhere("r1")});
+  EXPECT_EQ(said(), (story{shard_of("r1") + " node_leaves N1 by move 2"}));
+  idle(index_of("r1"), "N1", 1);
+  EXPECT_TRUE(said().empty()) << "a word about the first move";
+}
+
+TEST_F(Mirror, a_node_that_is_deleted_while_it_leaves_is_gone_from_where_it_is) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  node({.name = "n1", .uid = "N1", .rack = elsewhere("r1")});
+  said();
+  node({.name = "n1", .uid = "N1", .rack = elsewhere("r1")}, "DELETED");
+  EXPECT_EQ(said(), (story{shard_of("r1") + " node_gone N1"}));
+  idle(index_of("r1"), "N1", 1);
+  EXPECT_TRUE(said().empty());
+}
+
+TEST_F(Mirror, no_node_is_told_before_every_shard_has_said_what_it_holds) {
+  do_shards_answer = false;
+  begin();
+  said();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  pod({.name = "p", .node = "n1", .scheduler = "other"}, "ADDED");
+  for (const auto* path : {nodes, pods, groups})
+    end_list(path);
+  for (std::uint32_t s = 0; s + 1 < shards; ++s)
+    holds(s, {});
+  EXPECT_FALSE(mirror->is_fresh());
+  for (const auto& words : said())
+    EXPECT_EQ(words.find("shard"), std::string::npos) << words;
+  holds(shards - 1, {});
+  const auto words = said();
+  ASSERT_EQ(words.size(), 2 + shards);
+  EXPECT_EQ(words[0], shard_of("r1") + " node_seen N1");
+  EXPECT_EQ(words[1], shard_of("r1") + " pod_arrived uid-p on N1 takes 1000m");
+  EXPECT_EQ(words[2], "shard(0) view_trust fresh");
+}
+
+TEST_F(Mirror, a_node_relabelled_while_nobody_ran_goes_first_to_all_who_hold_something_on_it) {
+  do_shards_answer = false;
+  begin();
+  const auto one = index_of(elsewhere("r1")), two = index_of(elsewhere("r1", 1));
+  for (std::uint32_t s = 0; s < shards; ++s)
+    holds(s, s == one || s == two || s == index_of("r1") ? std::vector<base::node_uid>{{"N1"}}
+                                                         : std::vector<base::node_uid>{});
+  said();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  const auto name = [](std::uint32_t s) { return to_text(protocol::to_shard({s})); };
+  const auto first = std::min(one, two), second = std::max(one, two);
+  EXPECT_EQ(said(), (story{name(first) + " node_leaves N1 by move 1"}));
+  idle(first, "N1", 1);
+  EXPECT_EQ(said(),
+            (story{name(first) + " node_gone N1", name(second) + " node_leaves N1 by move 2"}));
+  idle(second, "N1", 2);
+  EXPECT_EQ(said(), (story{name(second) + " node_gone N1", shard_of("r1") + " node_seen N1"}));
+}
+
+TEST_F(Mirror, a_shard_that_began_anew_is_told_again_which_nodes_leave) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  node({.name = "n1", .uid = "N1", .rack = elsewhere("r1")});
+  said();
+  hear(protocol::received{protocol::to_shard({index_of("r1")}), protocol::view_wanted{}});
+  const auto me = shard_of("r1");
+  EXPECT_EQ(said(), (story{me + " view_trust stale anew", me + " node_leaves N1 by move 2",
+                           me + " view_trust fresh"}));
+  holds(index_of("r1"), {{"N1"}});
+  EXPECT_TRUE(said().empty());
+  idle(index_of("r1"), "N1", 1);
+  EXPECT_TRUE(said().empty()) << "the word of an earlier life";
 }
 
 TEST_F(Mirror, a_terminating_pod_takes_room_until_it_is_gone) {
@@ -356,6 +469,12 @@ TEST_F(Mirror, tells_each_partition_the_highest_fence_that_stands_on_a_pod_befor
   log.sent.clear();
   fenced("f", "6/5");
   EXPECT_TRUE(log.all<protocol::fence_found>().empty()) << "a later owner's";
+  for (const auto& [partition, highest] : std::map<std::uint32_t, std::uint64_t>{{3, 9}, {6, 0}}) {
+    hear(protocol::received{protocol::to_partition({partition}), protocol::view_wanted{}});
+    EXPECT_EQ(log.sent.back().to, protocol::to_partition({partition}));
+    EXPECT_EQ(log.all<protocol::fence_found>().back().highest.value, highest)
+        << "to one that began anew, as it was";
+  }
 }
 
 TEST_F(Mirror, makes_groups_of_workloads_where_the_server_has_no_groups) {

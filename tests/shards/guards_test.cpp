@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "placement/view_feed.hpp"
 #include "tests/shards/story.hpp"
 
 namespace tutti::shards {
@@ -118,6 +119,88 @@ TEST_F(Guards, a_forgotten_commit_is_refused_while_the_guard_is_held) {
   abort(h);
   commit(g, asked);
   EXPECT_TRUE(acked());
+}
+
+/// Plans made by hand on the topology's view: what they quote is what the deltas have told.
+struct GuardsThroughTheView : Guards {
+  placement::view_feed view{{}, 1};
+
+  void SetUp() override {
+    Guards::SetUp();
+    ask_for_the_whole();
+  }
+  void ask_for_the_whole() {
+    world.tell(protocol::view_wanted{}, protocol::to(protocol::role_kind::topology));
+    look();
+  }
+  void look() {
+    while (auto d = world.take<protocol::view_delta>()) {
+      for (auto& n : d->nodes)
+        if (n.facts) { // those of our stories have no labels
+          auto labelled = *n.facts;
+          labelled.kind = std::make_shared<const protocol::node_class>();
+          n.facts = std::make_shared<const protocol::node_facts>(std::move(labelled));
+        }
+      if (view.apply(*d).wants_whole)
+        world.tell(protocol::view_wanted{}, protocol::to(protocol::role_kind::topology));
+    }
+  }
+  protocol::guard_use use(const std::string& key, bool is_exclusive) {
+    auto out = guard(key, is_exclusive);
+    out.seen = view.version_of(out.id, is_exclusive);
+    return out;
+  }
+  void decides_and_ends(const base::attempt_id& who, const char* pod_name, bool is_exclusive) {
+    EXPECT_TRUE(committed(who, with(pod_name, {use("zone", is_exclusive)})));
+    runs(pod_name, "n1", 1);
+    finish(who);
+  }
+};
+
+TEST_F(GuardsThroughTheView, a_plan_on_an_old_view_is_refused_and_on_the_next_one_granted) {
+  const auto before = use("zone", exclusive);
+  decides_and_ends(g, "a", exclusive);
+  EXPECT_FALSE(promised(h, with("x", {before})));
+  EXPECT_EQ(last.why_not.primary, base::reason_code::view_stale);
+  look();
+  EXPECT_TRUE(before.seen < use("zone", exclusive).seen);
+  EXPECT_TRUE(promised(words::attempt("h", 2), with("x", {use("zone", exclusive)})));
+}
+
+TEST_F(GuardsThroughTheView, a_shared_plan_outlives_shared_uses_and_no_exclusive_one) {
+  const auto before = use("zone", shared);
+  decides_and_ends(g, "a", shared);
+  EXPECT_TRUE(promised(h, with("x", {before})));
+  abort(h);
+  look();
+  EXPECT_EQ(use("zone", shared).seen, before.seen) << "no exclusive use yet";
+  decides_and_ends(words::attempt("i"), "b", exclusive);
+  EXPECT_FALSE(promised(words::attempt("h", 2), with("x", {before})));
+  look();
+  EXPECT_TRUE(promised(words::attempt("h", 3), with("x", {use("zone", shared)})));
+}
+
+TEST_F(GuardsThroughTheView, a_guard_that_nobody_used_is_quoted_as_of_the_owner) {
+  decides_and_ends(g, "a", exclusive);
+  look();
+  const auto before = use("zone", exclusive);
+  world.lose_disk();
+  world.restart();
+  mirror_tells_all();
+  EXPECT_FALSE(promised(h, with("x", {before}))) << "the owner cannot know what it covers";
+  ask_for_the_whole();
+  EXPECT_EQ(use("never used", shared).seen, (protocol::guard_version{2, 0}));
+  EXPECT_TRUE(promised(words::attempt("h", 2), with("x", {use("zone", exclusive)})));
+}
+
+TEST_F(GuardsThroughTheView, a_restart_tells_the_versions_again) {
+  decides_and_ends(g, "a", exclusive);
+  world.crash();
+  world.restart();
+  mirror_tells_all();
+  view = placement::view_feed{{}, 1};
+  ask_for_the_whole();
+  EXPECT_TRUE(promised(h, with("x", {use("zone", exclusive)})));
 }
 
 } // namespace

@@ -270,5 +270,63 @@ TEST_F(ShardCrash, nodes_that_are_not_told_again_are_gone_and_their_holders_hear
   EXPECT_FALSE(acked()) << "its room on n2 is not there";
 }
 
+TEST_F(ShardCrash, P6_on_the_fast_path_there_is_nothing_to_take_back) {
+  const auto before = world.journal.size();
+  prepare(g, g_asks, 0, true);
+  EXPECT_TRUE(voted_yes());
+  crash_at("P6", [&] { abort(g); });
+  EXPECT_TRUE(world.records<protocol::prepared_record>().empty());
+  EXPECT_TRUE(world.records<protocol::released_record>().empty());
+  EXPECT_GE(world.journal.size(), before) << "its epoch may have been written, no promise";
+  EXPECT_EQ(state(g), reservation_state::absent) << "as after P0";
+}
+
+// ------------------------------------------------------------------------------- COMMIT of what
+// was forgotten, interrupted
+
+TEST_F(ShardCrash, P10_a_node_actor_that_dies_while_a_commit_reserves_again_is_no_refusal) {
+  world.cut_off("n2");
+  commit(g, g_asks);
+  world.node_dies("n2");
+  EXPECT_EQ(world.count<protocol::ack>(), 0u) << "a refusal would take the whole gang back";
+  EXPECT_EQ(state(g), reservation_state::absent);
+  EXPECT_EQ(world.free_cpus("n1"), 4) << "nothing of it is held";
+  world.connect("n2");
+  commit(g, g_asks);
+  EXPECT_TRUE(acked());
+}
+
+TEST_F(ShardCrash, P10_a_node_that_vanishes_while_a_commit_reserves_again_is_refused_next_time) {
+  world.cut_off("n2");
+  commit(g, g_asks);
+  node_gone("n2");
+  EXPECT_EQ(world.count<protocol::ack>(), 0u);
+  commit(g, g_asks);
+  EXPECT_FALSE(acked());
+}
+
+TEST_F(ShardCrash, an_end_that_is_heard_while_a_commit_reserves_again_is_not_forgotten) {
+  world.cut_off("n2");
+  commit(g, g_asks);
+  finish(g);
+  world.connect("n2");
+  ASSERT_NE(world.shard().reservations().find(g), nullptr) << "held until its pods are seen";
+  EXPECT_TRUE(world.shard().reservations().find(g)->is_finished);
+  runs("a", "n1", 2);
+  runs("b", "n2", 2);
+  EXPECT_EQ(state(g), reservation_state::absent);
+}
+
+TEST_F(ShardCrash, an_end_that_is_heard_while_a_commit_finds_no_room_leaves_nothing) {
+  runs("stranger", "n2", 4);
+  world.cut_off("n2");
+  commit(g, g_asks);
+  finish(g);
+  world.connect("n2");
+  EXPECT_EQ(state(g), reservation_state::absent);
+  EXPECT_EQ(world.free_cpus("n1"), 4);
+  EXPECT_EQ(world.count<protocol::ack>(), 0u) << "nobody waits for it";
+}
+
 } // namespace
 } // namespace tutti::shards

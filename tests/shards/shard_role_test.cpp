@@ -124,12 +124,6 @@ TEST_F(Shard, a_node_with_the_same_name_and_another_uid_is_another_node) {
   EXPECT_NE(last.why_not.detail.find("is gone"), std::string::npos);
 }
 
-TEST_F(Shard, a_node_of_another_shard_is_let_go) {
-  shard_world other{1000};
-  other.tell(protocol::node_seen{words::facts("n1", 4)});
-  EXPECT_FALSE(other.has_node("n1"));
-}
-
 // ------------------------------------------------------------------------------- duplicates,
 // reorders
 
@@ -138,6 +132,15 @@ TEST_F(Shard, a_repeated_prepare_is_answered_the_same_and_takes_no_more) {
   EXPECT_TRUE(promised(g, g_asks));
   EXPECT_EQ(world.free_cpus("n1"), 2);
   EXPECT_EQ(world.records<protocol::prepared_record>().size(), 1u);
+}
+
+TEST_F(Shard, of_the_attempts_given_up_the_oldest_is_forgotten_first) {
+  for (std::size_t n = 0; n < 4 * base::limits::attempts_in_flight; ++n)
+    abort(attempt("m" + std::to_string(n)));
+  abort(attempt("a")); // comes before all others by name
+  abort(attempt("z"));
+  EXPECT_FALSE(promised(attempt("a"), slice({{"a", "n1"}}))) << "it was overtaken by its end";
+  EXPECT_TRUE(promised(attempt("m0"), slice({{"b", "n1"}}))) << "an inquiry ends this one";
 }
 
 TEST_F(Shard, a_second_prepare_while_nodes_are_asked_waits_for_the_one_vote) {
