@@ -1,3 +1,4 @@
+// The table of who is where, and who answers for those who are not there.
 #include "actors/router.hpp"
 
 #include <mutex>
@@ -19,8 +20,17 @@ void router::put_parent(const protocol::address& where, const protocol::address&
 void router::drop(const protocol::address& where, const caf::actor_addr& who) {
   std::unique_lock lock{mutex_};
   auto pos = actors_.find(where);
-  if (pos != actors_.end() && pos->second.address() == who)
-    actors_.erase(pos);
+  if (pos == actors_.end() || pos->second.address() != who)
+    return;
+  actors_.erase(pos);
+  if (!parents_.contains(where))
+    return;
+  gone_.push_back(where);
+  if (gone_.size() <= parents_of_gone_max)
+    return;
+  if (!actors_.contains(gone_.front()))
+    parents_.erase(gone_.front());
+  gone_.pop_front();
 }
 
 caf::actor router::find(const protocol::address& where) const {
@@ -29,23 +39,27 @@ caf::actor router::find(const protocol::address& where) const {
   return pos == actors_.end() ? caf::actor{} : pos->second;
 }
 
+/// Null if neither `to` nor one who speaks for it is there, or if that one is the sender.
+caf::actor router::behind(const protocol::address& to, const protocol::address* from) const {
+  std::shared_lock lock{mutex_};
+  auto pos = actors_.find(to);
+  if (pos != actors_.end())
+    return pos->second;
+  const auto parent = parents_.find(to);
+  if (parent == parents_.end() || (from != nullptr && parent->second == *from))
+    return {};
+  pos = actors_.find(parent->second);
+  return pos == actors_.end() ? caf::actor{} : pos->second;
+}
+
 void router::send(const protocol::address& from, const protocol::address& to,
                   protocol::message what) const {
-  post(to, make_mail(protocol::event{protocol::received{from, std::move(what)}}));
+  if (const auto who = behind(to, &from))
+    caf::anon_send(who, make_mail(protocol::event{protocol::received{from, std::move(what)}}));
 }
 
 void router::post(const protocol::address& to, mail what) const {
-  caf::actor who;
-  {
-    std::shared_lock lock{mutex_};
-    auto pos = actors_.find(to);
-    if (pos == actors_.end())
-      if (auto parent = parents_.find(to); parent != parents_.end())
-        pos = actors_.find(parent->second);
-    if (pos != actors_.end())
-      who = pos->second;
-  }
-  if (who)
+  if (const auto who = behind(to, nullptr))
     caf::anon_send(who, std::move(what));
 }
 
@@ -61,6 +75,11 @@ std::vector<caf::actor> router::all() const {
 void router::clear() {
   std::unique_lock lock{mutex_};
   actors_.clear();
+}
+
+std::size_t router::parents() const {
+  std::shared_lock lock{mutex_};
+  return parents_.size();
 }
 
 std::size_t router::size() const {

@@ -1,6 +1,7 @@
 // Finds the actor behind a logical address. The only shared table of the process.
 #pragma once
 
+#include <deque>
 #include <shared_mutex>
 #include <vector>
 
@@ -13,12 +14,19 @@
 
 namespace tutti::actors {
 
+/// How many who have left are remembered by their parents. A gang asks a node that is gone for some
+/// minutes at most; with a node's parent forgotten, its question is dropped, and it gives the seat
+/// up when its time is over.
+inline constexpr std::size_t parents_of_gone_max = 4096;
+
 /// Roles name each other by address and never know who is behind it. Thread-safe.
 class router {
 public:
   /// From now on `where` is `who`; replaces whoever was there.
   void put(const protocol::address& where, caf::actor who);
-  /// What is sent to `where` while nobody is there goes to `parent`: a shard speaks for its nodes.
+  /// What others send to `where` while nobody is there goes to `parent`: a shard speaks for its
+  /// nodes. What the parent itself sends there then is dropped: it hears of the death, and begins
+  /// the next life with what is to be known.
   void put_parent(const protocol::address& where, const protocol::address& parent);
   /// Takes `where` out if it still is `who`: a retired actor must not take out its successor.
   void drop(const protocol::address& where, const caf::actor_addr& who);
@@ -32,12 +40,17 @@ public:
   std::vector<caf::actor> all() const;
   void clear();
   std::size_t size() const;
+  /// Addresses for which a parent speaks: all that are there, and some that are gone.
+  std::size_t parents() const;
 
 private:
+  caf::actor behind(const protocol::address& to, const protocol::address* from) const;
+
   mutable std::shared_mutex mutex_;
   boost::unordered_flat_map<protocol::address, caf::actor, std::hash<protocol::address>> actors_;
   boost::unordered_flat_map<protocol::address, protocol::address, std::hash<protocol::address>>
       parents_;
+  std::deque<protocol::address> gone_; ///< have a parent and were dropped, oldest first
 };
 
 } // namespace tutti::actors

@@ -1,6 +1,8 @@
 // Who is found at which address.
 #include "actors/router.hpp"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "tests/actors/inbox.hpp"
@@ -56,6 +58,34 @@ TEST_F(Router, a_parent_that_is_not_there_either_hears_nothing) {
   routes.put_parent(node, shard);
   send(node);
   EXPECT_EQ(routes.size(), 0u);
+}
+
+TEST_F(Router, what_a_parent_sends_to_a_child_that_is_not_there_does_not_come_back_to_it) {
+  auto of_shard = std::make_shared<inbox>();
+  routes.put(shard, actor(of_shard));
+  routes.put_parent(node, shard);
+  routes.send(shard, node, protocol::node_gone{{"n"}});
+  send(node);
+  EXPECT_TRUE(eventually([&] { return of_shard->count<protocol::view_wanted>() == 1; }));
+  EXPECT_EQ(of_shard->size(), 1u) << "the shard would lose a node that has come back";
+}
+
+TEST_F(Router, remembers_who_speaks_for_the_gone_but_not_for_all_that_ever_were) {
+  const auto one = actor(std::make_shared<inbox>());
+  others.push_back(one);
+  routes.put(node, one);
+  routes.put_parent(node, shard);
+  for (std::size_t i = 0; i < 2 * parents_of_gone_max; ++i) {
+    const auto where = protocol::to_node({std::to_string(i)});
+    routes.put(where, one);
+    routes.put_parent(where, shard);
+    routes.drop(where, one.address());
+  }
+  EXPECT_EQ(routes.parents(), parents_of_gone_max + 1) << "those that are there stay";
+  auto of_shard = std::make_shared<inbox>();
+  routes.put(shard, actor(of_shard));
+  send(protocol::to_node({std::to_string(2 * parents_of_gone_max - 1)}));
+  EXPECT_TRUE(eventually([&] { return of_shard->count<protocol::view_wanted>() == 1; }));
 }
 
 TEST_F(Router, who_leaves_does_not_take_out_its_successor) {
