@@ -1,3 +1,4 @@
+// Deaths, restarts and quarantine: who is told, who is waited for, who is made anew.
 #include "actors/supervisor.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "actors/job.hpp"
 #include "actors/role_actor.hpp"
 #include "base/ensure.hpp"
+#include "protocol/sharding.hpp"
 
 namespace tutti::actors {
 
@@ -65,6 +67,7 @@ base::result<void> supervisor::begin_life(const protocol::address& where,
   if (where.kind == protocol::role_kind::partition) {
     begin.epoch = left.epoch;
     begin.open = std::move(left.decisions);
+    begin.quarantined = quarantined_in(where);
   }
   first.push_back(std::move(begin));
   const auto applied =
@@ -139,7 +142,7 @@ void supervisor::ended(base::incarnation_no who, const std::optional<std::string
     if (why && was_last && !is_resting_ && !is_orphan) {
       around_.notes.record(x.where, protocol::note{"actor.died", {{"why", *why}}, true},
                            around_.clock.now(), around_.clock.wall_now());
-      if (may_restart(x.where))
+      if (may_restart(x, who))
         to_rebuild = bury(x, who);
       else
         failure =
@@ -150,6 +153,7 @@ void supervisor::ended(base::incarnation_no who, const std::optional<std::string
                         "restart the scheduler; if it comes again, report it with the output "
                         "of `tutti trace`"};
     }
+    excused_.erase(who);
   }
   if (failure)
     around_.fatal(*failure);
@@ -182,13 +186,35 @@ std::optional<protocol::address> supervisor::children_are_gone(const life& x,
   return where;
 }
 
-bool supervisor::may_restart(const protocol::address& where) {
+std::size_t supervisor::deaths_of(const protocol::address& where) {
   const auto now = around_.clock.now();
   auto& times = deaths_[where];
   while (!times.empty() && times.front() + restart_window <= now)
     times.pop_front();
   times.push_back(now);
-  return times.size() <= restarts_max;
+  return times.size();
+}
+
+/// A gang that kills its actor is not to take the process with it, nor the partition that dies
+/// after it: that one is not counted, and does not host the gang again once it is quarantined.
+bool supervisor::may_restart(const life& x, base::incarnation_no who) {
+  if (x.where.kind == protocol::role_kind::gang) {
+    excused_.insert(x.parent);
+    if (deaths_of(x.where) >= gang_deaths_max && quarantined_.insert({x.where.key}).second)
+      around_.notes.record(x.where, protocol::note{"gang.quarantined", {}, true},
+                           around_.clock.now(), around_.clock.wall_now());
+    return true;
+  }
+  return excused_.contains(who) || deaths_of(x.where) <= restarts_max;
+}
+
+std::vector<base::gang_uid> supervisor::quarantined_in(const protocol::address& where) const {
+  const std::lock_guard lock{mutex_};
+  std::vector<base::gang_uid> out;
+  for (const auto& gang : quarantined_)
+    if (protocol::to_partition(protocol::partition_of(gang)) == where)
+      out.push_back(gang);
+  return out;
 }
 
 /// A child's parent is told; a founder's children are ended, and it is made anew after them.

@@ -28,6 +28,8 @@ namespace tutti::actors {
 /// process ends, and whoever started it sees that.
 inline constexpr std::size_t restarts_max = 5;
 inline constexpr base::duration restart_window = std::chrono::seconds{60};
+/// The actor of one gang may die so often in the same time; then it is the gang that kills it.
+inline constexpr std::size_t gang_deaths_max = 3;
 
 /// An actor may die at any moment: by an exception, by an exit signal, or because its role asks to
 /// be made anew. What it had in memory is gone or wrong, and what it handed to the store may still
@@ -38,6 +40,8 @@ inline constexpr base::duration restart_window = std::chrono::seconds{60};
 ///                  synced) ─▶ `recover_request`, which passes through the store's queue behind all
 ///                  of that ─▶ a new role, restored, replayed, `started`, at the same address
 ///     child dies   ─▶ the life that hosted it hears `child_died`
+///     gang dies for the third time in a minute ─▶ quarantined: its partition, made anew, refuses
+///                  it in words, and the process lives on
 ///
 /// In between nobody is at the address; what is sent there is dropped, and every sender resends.
 /// Each life of each actor has an incarnation of its own in the process. Thread-safe: parents host
@@ -94,7 +98,9 @@ private:
              persistence::journal_index applied, std::vector<protocol::event> first);
   void begin(place& where);
   bool leave_place(const life& x, base::incarnation_no who);
-  bool may_restart(const protocol::address& where);
+  std::size_t deaths_of(const protocol::address& where);
+  bool may_restart(const life& x, base::incarnation_no who);
+  std::vector<base::gang_uid> quarantined_in(const protocol::address& where) const;
   std::optional<protocol::address> children_are_gone(const life& x, base::incarnation_no who);
   std::optional<protocol::address> bury(const life& x, base::incarnation_no who);
   void read_again(const protocol::address& where);
@@ -114,7 +120,9 @@ private:
   std::map<protocol::address, place> places_;
   std::map<base::incarnation_no, bereaved> dead_; ///< by the founder's life that ended
   std::map<protocol::address, std::deque<base::time_point>> deaths_;
-  bool has_opened_ = false; ///< who comes now begins at once
+  std::set<base::gang_uid> quarantined_;
+  std::set<base::incarnation_no> excused_; ///< their gang's actor has died: they follow it
+  bool has_opened_ = false;                ///< who comes now begins at once
   bool is_resting_ = false;
   bool is_over_ = false;
 };

@@ -247,15 +247,15 @@ void gang_role::on(const amended& x) {
   advance();
 }
 
-/// A later owner has adopted the record: it alone may go on (Q3). We stop without another word to
-/// the API server; what we posted before is refused by its fence or harmless.
+/// A later owner has adopted the record, or it is not what we believe: we may not go on (Q3), and
+/// what our partition believes of this gang may be as old. Both are made anew from what the log
+/// says; not another word to the API server. What we posted before is refused by its fence, or
+/// harmless.
 void gang_role::on(const amend_refused& x) {
   if (!rolling_ || x.slot != slot_of(attempt_))
     return;
-  base::explanation why;
-  why.primary = reason_code::reservation_conflict;
-  why.detail = "a later owner has taken this decision over";
-  end(attempt_outcome::stopped, std::move(why));
+  out_.add(rebuild{"the log refuses to amend the decision of " + to_text(name_)});
+  state_ = attempt_state::over; // and is not told: what became of the gang, the next life says
 }
 
 } // namespace tutti::protocol

@@ -49,9 +49,11 @@ void partition_role::on(const started& x) {
   ensure(x.epoch.value > 0, how_.partition.value);
   epoch_ = x.epoch;
   incarnation_ = x.incarnation;
+  quarantined_.insert(x.quarantined.begin(), x.quarantined.end());
   out_.add(append{life_record{x.epoch, x.incarnation}, append::durability::synced});
   tell_shards_epoch();
   out_.tell(to(role_kind::queue), new_epoch{how_.partition, epoch_, low_water()});
+  out_.tell(to(role_kind::mirror), view_wanted{}); // a fence that was told to a former life
   for (const auto& d : x.open) {
     auto& mine = gangs_[d->by.gang];
     if (d->by.ordinal < mine.ordinal)
@@ -65,6 +67,8 @@ void partition_role::on(const started& x) {
     if (mine.is_done || mine.decided_by != d->by)
       continue;
     resumed_[d->by.gang] = d->by;
+    if (quarantined_.contains(d->by.gang))
+      continue; // as it is: neither done nor undone, and whoever asks about it waits
     out_.add(host{to_gang(d->by.gang)});
     out_.tell(to_gang(d->by.gang), resume_decision{d, epoch_, how_.partition, low_water()});
   }
@@ -85,6 +89,10 @@ void partition_role::hear(const try_gang& x) {
     return; // not started: the queue asks again
   auto& mine = gangs_[x.who->uid];
   mine.is_deleted = false; // who is tried is there
+  if (quarantined_.contains(x.who->uid)) {
+    refuse_quarantined(x, mine);
+    return;
+  }
   if (is_under_way(x.who->uid, mine))
     return; // its end is told once
   ensure(mine.is_done, x.who->uid.value, mine.ordinal);
@@ -94,6 +102,22 @@ void partition_role::hear(const try_gang& x) {
   out_.add(host{to_gang(x.who->uid)});
   out_.tell(to_gang(x.who->uid),
             begin_attempt{attempt, low_water(), how_.partition, x.who, x.tries});
+}
+
+/// Refused in words that people see, instead of taking the partition down once more (S14).
+void partition_role::refuse_quarantined(const try_gang& x, const entry& mine) {
+  attempt_over over{.attempt = {x.who->uid, mine.ordinal + 1, epoch_, next_try_++}};
+  over.outcome = attempt_outcome::refused;
+  over.why.primary = base::reason_code::scheduler_error;
+  over.why.detail = "whoever coordinates this gang dies of it, so it is not tried again before the "
+                    "scheduler is restarted; report it with the output of `tutti trace`";
+  for (const auto& m : x.who->members)
+    if (m.node.value.empty())
+      over.members_left.push_back(m.uid);
+    else
+      ++over.bound;
+  out_.add(note{"partition.quarantined_gang", {{"gang", to_text(x.who->name)}}});
+  out_.tell(to(role_kind::queue), std::move(over));
 }
 
 /// Passed on to the queue from here, so that the queue's next try finds the gang at rest.

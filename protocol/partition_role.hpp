@@ -22,7 +22,9 @@ namespace tutti::protocol {
 ///     inquiry  ─▶ aborted | done | silence while it is live
 ///     child_died of a gang under way ─▶ rebuild: all its gangs' actors end, and a new life begins
 ///     gang_deleted ─▶ forgotten, once nothing of the gang is under way
-///     fence_found above the epoch ─▶ life_record under a higher one, synced ─▶ new_epoch to all
+///     try_gang of a quarantined gang ─▶ attempt_over at once, SchedulerError: its actor is not
+///     made fence_found above the epoch ─▶ life_record under a higher one, synced ─▶ new_epoch to
+///     all
 ///                                    shards and to live gangs
 ///
 /// A new life, after a crash of the process or of an actor, knows what is decided and nothing of
@@ -67,6 +69,7 @@ private:
   void hear(const M&) {}
 
   bool is_under_way(const base::gang_uid& gang, const entry& mine) const;
+  void refuse_quarantined(const try_gang& x, const entry& mine);
   void forget_if_over(std::map<base::gang_uid, entry>::iterator pos);
   void tell_shards_epoch();
   std::uint64_t low_water() const;
@@ -80,6 +83,7 @@ private:
   std::map<base::gang_uid, entry> gangs_;
   std::map<base::gang_uid, base::attempt_id> resumed_; ///< live attempts of earlier owners
   std::set<std::uint64_t> live_tries_;
+  std::set<base::gang_uid> quarantined_; ///< whoever hosts them dies
 };
 
 } // namespace tutti::protocol

@@ -146,6 +146,32 @@ TEST_P(SchedulerDeath, who_dies_too_often_ends_the_process) {
   EXPECT_FALSE(on.failure().hint().empty());
 }
 
+TEST_P(SchedulerDeath, a_gang_that_always_kills_its_actor_is_refused_and_the_process_lives_on) {
+  const auto topology = to(role_kind::topology);
+  const auto heard = on.tap(topology, [](const protocol::message& m) {
+    return !std::holds_alternative<protocol::plan_request>(m);
+  });
+  on.gang("bad", 3, 4);
+  const auto bad = protocol::to_gang({on.uid("bad")});
+  base::epoch_no last;
+  for (std::size_t n = 1; n <= gang_deaths_max; ++n) {
+    ASSERT_TRUE(eventually([&] {
+      const auto asked = heard->all<protocol::plan_request>();
+      return !asked.empty() && last < asked.back().attempt.epoch;
+    }));
+    last = heard->all<protocol::plan_request>().back().attempt.epoch;
+    on.kill(bad);
+    ASSERT_TRUE(eventually([&] { return on.noted("actor.made_anew") == n; }));
+  }
+  EXPECT_TRUE(eventually([this] { return on.word("bad", "reason") == "SchedulerError"; }))
+      << on.all_words("bad");
+  EXPECT_EQ(on.noted("gang.quarantined"), 1u);
+  on.untap(topology);
+  on.gang("g", 3, 4);
+  everything_ends_bound();
+  EXPECT_FALSE(on.is_bound("bad", 3));
+}
+
 TEST_P(SchedulerDeath, a_stop_in_the_middle_of_a_death_is_in_time) {
   decide_and_stand_still();
   for (std::uint32_t s = 0; s < 2; ++s)

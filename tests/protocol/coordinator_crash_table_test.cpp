@@ -243,6 +243,58 @@ TEST_F(crash_table, C14_a_member_found_bound_at_the_first_touch_ends_the_withdra
   EXPECT_EQ(durable->cancelled, std::vector<base::pod_uid>{{"p1-uid"}});
 }
 
+TEST_F(crash_table, C14_members_whose_room_is_held_are_bound_the_others_given_up_one_by_one) {
+  pods = {"p0", "p1", "p2"};
+  min_count = 3;
+  is_committed();
+  acks(0);
+  acks(1);
+  acks(2, true);
+  EXPECT_EQ(role->state(), attempt_state::withdrawing);
+  touched("p1");
+  touched("p0", pod_state::bound, "node-of-p0");
+  ASSERT_EQ(role->state(), attempt_state::binding);
+  touched("p2"); // its answer was on its way
+  EXPECT_TRUE(sent<release>().empty()) << "nothing is released before its CANCEL is durable";
+  nodes_give_leave();
+  EXPECT_EQ(bound_by_us(), std::vector<std::string>{"p1"});
+  for (auto& [to, m] : sent<bind>())
+    EXPECT_EQ(m.resource_version, "3") << "what our own touch made of it";
+  binds("p1");
+  store_amends();
+  EXPECT_EQ(durable->cancelled, std::vector<base::pod_uid>{{"p2-uid"}});
+  touched("p2");
+  releases_are_acked();
+  store_amends();
+  EXPECT_TRUE(durable->is_done);
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(ended()->outcome, attempt_outcome::degraded) << "the queue tries for p2 alone";
+  EXPECT_EQ(ended()->bound, 2u);
+  EXPECT_EQ(ended()->members_left, std::vector<base::pod_uid>{{"p2-uid"}});
+}
+
+TEST_F(crash_table, C14_a_crash_after_it_finds_the_member_bound_and_goes_on_the_same_way) {
+  is_committed();
+  acks(0);
+  acks(1, true);
+  touched("p0", pod_state::bound, "node-of-p0");
+  ASSERT_TRUE(passed("C14"));
+  restarts();
+  reads("p0", pod_state::bound, "node-of-p0");
+  reads("p1", pod_state::pending);
+  acks(0);
+  acks(1, true);
+  EXPECT_EQ(role->state(), attempt_state::binding) << "never withdrawn again";
+  store_amends();
+  EXPECT_EQ(durable->cancelled, std::vector<base::pod_uid>{{"p1-uid"}});
+  touched("p1");
+  releases_are_acked();
+  store_amends();
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(ended()->outcome, attempt_outcome::degraded);
+  EXPECT_EQ(ended()->bound, 1u);
+}
+
 TEST_F(crash_table, Q0_a_paused_owner_that_finds_the_slot_closed_obeys_the_abort) {
   is_deciding();
   auto closed = std::make_shared<decision>();
@@ -285,8 +337,11 @@ TEST_F(crash_table, Q3_an_owner_whose_cancel_is_refused_stops_without_another_wo
   give(amend_refused{slot_of(attempt), adopted});
   EXPECT_TRUE(sent<touch>().empty());
   EXPECT_TRUE(sent<release>().empty());
-  ASSERT_TRUE(ended());
-  EXPECT_EQ(ended()->outcome, attempt_outcome::stopped);
+  EXPECT_FALSE(ended()) << "what it believes of the gang may be wrong: nothing is said of it";
+  EXPECT_EQ(take<rebuild>().size(), 1u) << "the log says what is so";
+  quiet();
+  resend_is_due();
+  EXPECT_TRUE(out.empty());
 }
 
 } // namespace

@@ -86,6 +86,40 @@ TEST_F(partition, F6_a_gang_actor_that_dies_while_it_resumes_takes_its_partition
   EXPECT_TRUE(std::holds_alternative<rebuild>(out.list().front()));
 }
 
+TEST_F(partition, F6_a_quarantined_gang_is_refused_in_words_and_others_are_tried) {
+  out = role.on(started{.epoch = {5}, .incarnation = {2}, .quarantined = {{"bad"}}}, {});
+  hear(try_gang{gang_named("bad"), 0});
+  EXPECT_TRUE(sent<begin_attempt>().empty());
+  ASSERT_EQ(sent<attempt_over>().size(), 1u);
+  const auto [to_whom, over] = sent<attempt_over>().front();
+  EXPECT_EQ(to_whom, to(role_kind::queue));
+  EXPECT_EQ(over.outcome, attempt_outcome::refused);
+  EXPECT_EQ(over.why.primary, base::reason_code::scheduler_error);
+  const auto first = over.attempt;
+  hear(try_gang{gang_named("bad"), 1});
+  EXPECT_NE(sent<attempt_over>().front().second.attempt, first) << "an attempt is over once";
+  tries("good");
+}
+
+TEST_F(partition, F6_a_quarantined_decision_is_neither_resumed_nor_called_over) {
+  out = role.on(started{.epoch = {5},
+                        .incarnation = {2},
+                        .open = {record("bad", 4, false)},
+                        .quarantined = {{"bad"}}},
+                {});
+  EXPECT_TRUE(sent<resume_decision>().empty());
+  hear(inquiry{record("bad", 4, false)->by, {1}});
+  EXPECT_TRUE(out.empty()) << "its shards go on holding";
+  hear(gang_deleted{{"bad"}});
+  EXPECT_TRUE(forgotten().empty());
+}
+
+TEST_F(partition, asks_for_the_fence_that_a_former_life_may_have_been_told) {
+  starts();
+  ASSERT_EQ(sent<view_wanted>().size(), 1u);
+  EXPECT_EQ(sent<view_wanted>().front().first, to(role_kind::mirror));
+}
+
 TEST_F(partition, begins_one_attempt_of_a_gang_at_a_time) {
   starts();
   tries("g");
