@@ -35,6 +35,9 @@ void PrintTo(const row& x, std::ostream* out) {
   *out << x.id;
 }
 
+/// Not here: C14, which needs a Binding that comes late (late_binding_test.cpp). P6 is there on the
+/// long path only: on the fast one a promise has no record of its own before the decision, so ABORT
+/// leaves nothing to write and a crash there is P0 (shards.ShardCrash.P6_on_the_fast_path).
 const std::vector<row>& rows() {
   static const std::vector<row> all{
       {"C0"},
@@ -59,9 +62,6 @@ const std::vector<row>& rows() {
       {"C13", before::withdrawal},
       {"C10", before::cancelling},
       {"C11", before::cancelling},
-      {"C14", before::out_of_reach, true,
-       "the Binding of another process would have to fall between a read and a touch; told in "
-       "protocol.crash_table.C14"},
       {"C6", before::out_of_reach, true,
        "no plan has victims yet; told in protocol.crash_table.C6"},
       {"P0"},
@@ -97,6 +97,15 @@ std::string world_of(before after) {
   if (after != before::withdrawal)
     text += manifest(gang_text{.name = "spare", .members = 4, .min = 3, .cpu = 2});
   return text;
+}
+
+std::vector<std::tuple<row, bool>> rows_by_path() {
+  std::vector<std::tuple<row, bool>> all;
+  for (const bool is_long : {false, true})
+    for (const auto& x : rows())
+      if (is_long || x.on_fast_path)
+        all.emplace_back(x, is_long);
+  return all;
 }
 
 class Crash : public testing::TestWithParam<std::tuple<row, bool>> {
@@ -188,10 +197,6 @@ protected:
 TEST_P(Crash, leaves_every_gang_whole_or_unbound) {
   if (what().after == before::out_of_reach)
     GTEST_SKIP() << what().id << ": " << what().why_not;
-  if (!is_long() && !what().on_fast_path)
-    GTEST_SKIP() << what().id
-                 << ": on the fast path promise and decision are one write, so a crash "
-                 << "leaves no promise to take back";
   const auto world = home_.file("world.yaml", world_of(what().after));
   switch (what().after) {
   case before::nothing:
@@ -231,8 +236,7 @@ std::string name_of_row(const testing::TestParamInfo<std::tuple<row, bool>>& x) 
          + (is_long ? "_on_the_long_path" : "_on_the_fast_path");
 }
 
-INSTANTIATE_TEST_SUITE_P(At, Crash, testing::Combine(testing::ValuesIn(rows()), testing::Bool()),
-                         name_of_row);
+INSTANTIATE_TEST_SUITE_P(At, Crash, testing::ValuesIn(rows_by_path()), name_of_row);
 
 /// Rounds of kill -9 at any moment. TUTTI_SEED repeats a run as far as the machine allows.
 class KillAtRandom : public Crash {};
