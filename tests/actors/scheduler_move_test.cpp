@@ -61,6 +61,7 @@ TEST_F(SchedulerMove, nor_when_it_was_relabelled_while_nobody_ran) {
   promise_all_of_a_node();
   on.stop();
   on.node("n", 8, other_rack());
+  on.keep_bindings();
   ASSERT_TRUE(on.start());
   ASSERT_TRUE(eventually([this] { return on.is_ready(); }));
   ASSERT_TRUE(eventually([this] { return on.bindings_kept() == 2; })) << on.all_words("g");

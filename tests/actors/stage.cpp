@@ -214,6 +214,7 @@ base::result<void> stage::start() {
 }
 
 void stage::stop() {
+  in_->keeps_bindings = false;
   in_->tapped.clear();
   if (scheduler_)
     scheduler_->stop();
@@ -291,12 +292,14 @@ void stage::kill(const protocol::address& where) {
 
 void stage::keep_bindings() {
   in_->keeps_bindings = true;
-  in_->carrier->close();
+  if (in_->carrier)
+    in_->carrier->close();
 }
 
 void stage::let_bindings_go() {
   in_->keeps_bindings = false;
-  in_->carrier->open();
+  if (in_->carrier)
+    in_->carrier->open();
 }
 
 std::size_t stage::bindings_kept() {

@@ -66,8 +66,8 @@ public:
   // ---- what happens to it
   /// Ends the actor at this address as an exit signal does.
   void kill(const protocol::address& where);
-  /// From here on POSTs of Bindings are kept back, until `let_bindings_go`; also after a restart,
-  /// which loses those that are on their way.
+  /// From here on POSTs of Bindings are kept back, until `let_bindings_go`. Before `start` it is
+  /// about the life that comes; `stop` loses what is kept.
   void keep_bindings();
   void let_bindings_go();
   std::size_t bindings_kept();
