@@ -1,3 +1,4 @@
+// Three watches become one story per shard and one for the queue.
 #include "bridge/mirror_role.hpp"
 
 #include <algorithm>

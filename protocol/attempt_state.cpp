@@ -1,3 +1,4 @@
+// The edges of an attempt, and the phase that people see.
 #include "protocol/attempt_state.hpp"
 
 namespace tutti::protocol {

@@ -1,3 +1,4 @@
+// Entry, timers and the end of an attempt; its steps are in the other files of the role.
 #include "protocol/gang_role.hpp"
 
 #include <algorithm>

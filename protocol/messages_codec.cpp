@@ -1,3 +1,4 @@
+// Messages to bytes and back: one list of kinds, two visitors.
 #include "protocol/messages_codec.hpp"
 
 #include <algorithm>

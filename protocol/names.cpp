@@ -1,3 +1,4 @@
+// How kinds of roles, phases, verdicts and messages are called in traces.
 #include "protocol/address.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/phases.hpp"

@@ -1,3 +1,4 @@
+// Numbers attempts, resumes decisions, answers inquiries.
 #include "protocol/partition_role.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Records to bytes and back.
 #include "protocol/records_codec.hpp"
 
 #include "base/ensure.hpp"

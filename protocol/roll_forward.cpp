@@ -1,3 +1,4 @@
+// Counts who is bound, alive and acked, group by group.
 #include "protocol/roll_forward.hpp"
 
 #include <algorithm>

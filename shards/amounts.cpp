@@ -1,3 +1,4 @@
+// Element by element, over the fixed amounts and the extended ones.
 #include "shards/amounts.hpp"
 
 #include <algorithm>

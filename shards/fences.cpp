@@ -1,3 +1,4 @@
+// Epochs and low waters: taken in, compared, written down now and then.
 #include "shards/fences.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The words of a no: every cause counted, the worst one first.
 #include "shards/gathering.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Who keeps whom out, and which quoted version is too old.
 #include "shards/guards.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Sums and credits by pod uid; a hold is tried on a copy, seat by seat.
 #include "shards/node_ledger.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Every message of the shard, and a gang's question, against the one ledger.
 #include "shards/node_role.hpp"
 
 #include "base/ensure.hpp"

@@ -1,3 +1,4 @@
+// The states of a promise, and the look-ups by pod, node and victim.
 #include "shards/reservations.hpp"
 
 #include "base/ensure.hpp"

@@ -1,3 +1,4 @@
+// Takes each event to its handler, and says at the end what changed.
 #include "shards/shard_role.hpp"
 
 #include "base/ensure.hpp"

@@ -1,3 +1,4 @@
+// Nodes as told by mirror and actors, and deltas of what is news.
 #include "shards/view.hpp"
 
 #include "base/ensure.hpp"

@@ -1,3 +1,4 @@
+// How the stage is set up, watched and disturbed.
 #include "tests/actors/stage.hpp"
 
 #include <algorithm>
