@@ -557,7 +557,8 @@ using message =
                  node_seen, node_gone, view_trust, pod_seen, pod_gone, group_seen, group_gone,
                  facts_synced, bind, bind_answer, read_pod, touch, pod_read, evict, victim_gone,
                  stop_evicting, eviction_stopped, set_condition, emit_event, victims_wanted,
-                 victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found, node_leaves, node_idle, nodes_held>;
+                 victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found,
+                 node_leaves, node_idle, nodes_held>;
 
 /// The name of the alternative, e.g. "prepare": for traces.
 std::string_view name_of(const message& m);
