@@ -19,6 +19,7 @@
 #include "cli/output.hpp"
 #include "cli/plan.hpp"
 #include "cli/reading.hpp"
+#include "cli/scenario_verbs.hpp"
 
 namespace {
 
@@ -281,6 +282,7 @@ int main(int argc, char** argv) {
   add_cluster_verbs(app, a);
   add_wait(app, a);
   cli::add_chaos_verbs(app, a.run);
+  cli::add_scenario_verbs(app, a.run);
   add_version(app, a);
   add_help(app, a);
   const auto verbs = verbs_of(app);

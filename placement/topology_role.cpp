@@ -292,7 +292,17 @@ void topology_role::describe(const protocol::address& from, const protocol::insp
     answer.json = describe_nodes(feed_, x.name);
   else if (x.what == "racks")
     answer.json = describe_racks(feed_, x.name);
+  else if (x.what == "marks")
+    answer.json = describe_marks();
   out_.tell(from, std::move(answer));
+}
+
+/// How many proposals are not settled everywhere yet, and how many seats they mark.
+std::string topology_role::describe_marks() const {
+  std::size_t seats = 0;
+  for (const auto& [attempt, mine] : offers_)
+    seats += mine.placement->seat_count();
+  return fmt::format(R"({{"offers":{},"seats":{}}})", offers_.size(), seats);
 }
 
 std::uint64_t topology_role::state_hash() const {

@@ -75,6 +75,7 @@ private:
   void take_searched(const protocol::plan_answer& x);
   void drop(const base::attempt_id& attempt);
   void describe(const protocol::address& from, const protocol::inspect& x);
+  std::string describe_marks() const;
   void expire(const protocol::timer_id& which);
 
   void drop_older(const base::attempt_id& attempt);

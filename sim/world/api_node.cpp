@@ -164,17 +164,18 @@ void api_node::pump(std::uint64_t key, exchange& x) {
   auto bytes = std::exchange(x.at_server->output(), {});
   if (bytes.empty() || x.answer_is_lost)
     return;
-  if (!x.request.is_stream || !watch_judge_) {
+  if (!x.request.is_stream) {
     send_back(key, x, std::move(bytes), latency() + x.delay);
     return;
   }
-  const auto verdict = watch_judge_(x.client, x.request.target);
+  const auto late = std::exchange(x.delay, {}); // of the answer, not of all that follows
+  const auto verdict = watch_judge_ ? watch_judge_(x.client, x.request.target) : watch_verdict{};
   if (verdict.is_cut) {
     break_off(key, "connection reset", latency());
     x.answer_is_lost = true;
     return;
   }
-  send_back(key, x, std::move(bytes), latency() + verdict.delay, verdict.copies);
+  send_back(key, x, std::move(bytes), latency() + late + verdict.delay, verdict.copies);
 }
 
 /// What one connection carries arrives in order.
@@ -194,11 +195,37 @@ void api_node::deliver(std::uint64_t key) {
   pos->second.pieces.pop_front();
   std::vector<protocol::event> events;
   for (auto& e : pos->second.end.take(bytes)) {
-    const auto times = std::holds_alternative<protocol::stream_lines>(e) ? copies : 1;
+    auto* lines = std::get_if<protocol::stream_lines>(&e);
+    if (lines != nullptr && line_editor_)
+      lines->lines =
+          line_editor_(pos->second.client, pos->second.request.target, std::move(lines->lines));
+    if (lines != nullptr && lines->lines.empty())
+      continue;
+    const auto times = lines != nullptr ? copies : 1;
     for (std::uint32_t n = 0; n < times; ++n)
       events.push_back(e);
   }
   tell(key, std::move(events));
+}
+
+void api_node::say_again(
+    const std::function<bool(const std::string& client, const std::string& target)>& is_meant,
+    const std::string& lines) {
+  std::vector<std::uint64_t> keys;
+  for (const auto& [key, x] : live_)
+    if (x.request.is_stream && x.heard && is_meant(x.client, x.request.target))
+      keys.push_back(key);
+  for (const auto key : keys)
+    if (const auto pos = live_.find(key); pos != live_.end())
+      tell(key, {protocol::stream_lines{pos->second.end.id(), lines}});
+}
+
+std::size_t api_node::under_way() const {
+  std::size_t n = 0;
+  for (const auto& [key, x] : live_)
+    if (!is_cut_off(x.client))
+      n += x.pieces.size() + (x.request.is_stream ? 0 : 1);
+  return n;
 }
 
 void api_node::break_off(std::uint64_t key, std::string why, base::duration after) {

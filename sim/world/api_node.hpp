@@ -75,6 +75,17 @@ public:
 
   void judges(judge x) { judge_ = std::move(x); }
   void judges_watches(watch_judge x) { watch_judge_ = std::move(x); }
+  /// Every piece of a watch passes here on its way to the client, as whole lines; what comes back
+  /// is what the client hears.
+  using line_editor = std::function<std::string(const std::string& client,
+                                                const std::string& target, std::string lines)>;
+  void edits_lines(line_editor x) { line_editor_ = std::move(x); }
+  /// Every open watch that `is_meant` hears these lines once more.
+  void say_again(
+      const std::function<bool(const std::string& client, const std::string& target)>& is_meant,
+      const std::string& lines);
+  /// Requests without an answer, and pieces of streams on their way to a client.
+  std::size_t under_way() const;
   /// Called after every turn of the server: its objects may have changed.
   void after_turn(std::function<void()> x) { after_turn_ = std::move(x); }
   /// Called for each request when it arrives, before the server sees it.
@@ -122,6 +133,7 @@ private:
   api_server::control_plane plane_;
   judge judge_;
   watch_judge watch_judge_;
+  line_editor line_editor_;
   std::function<void()> after_turn_;
   std::function<void(const std::string&, const protocol::http_request&)> on_arrival_;
   std::map<std::uint64_t, exchange> live_;

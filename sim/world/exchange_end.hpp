@@ -29,6 +29,7 @@ public:
   std::vector<protocol::event> cut(std::string_view why);
   /// The last event was given: nothing more will come.
   bool is_over() const { return is_over_; }
+  std::uint64_t id() const { return id_; }
 
 private:
   struct parser;

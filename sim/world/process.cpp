@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <caf/all.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
@@ -32,6 +33,17 @@ private:
   const timeline& time_;
   const base::duration& offset_;
 };
+
+/// Wakes an actor whose role has stood still; no role hears it.
+protocol::event nudge() {
+  return protocol::received{protocol::to(protocol::role_kind::admin),
+                            protocol::message{protocol::inspect{0, "nudge", {}}}};
+}
+bool is_nudge(const protocol::event& e) {
+  const auto* r = std::get_if<protocol::received>(&e);
+  const auto* asked = r ? std::get_if<protocol::inspect>(&r->what) : nullptr;
+  return asked && asked->id == 0 && asked->what == "nudge";
+}
 
 caf::actor_clock::time_point caf_time(base::time_point t) {
   return caf::actor_clock::time_point{
@@ -121,9 +133,21 @@ public:
   protocol::effects on(const protocol::event& e, base::time_point now) override {
     if (life_.is_over)
       return {};
-    auto wanted = inner_->on(e, now);
-    if (home_.with_.watches != nullptr)
-      home_.with_.watches->stepped(home_, where_, e, wanted);
+    if (home_.still_.contains(where_)) {
+      waiting_.push_back(e);
+      return {};
+    }
+    protocol::effects wanted;
+    for (auto& earlier : std::exchange(waiting_, {}))
+      wanted.add_all(step(earlier, now));
+    if (is_nudge(e))
+      return wanted;
+    if (home_.stop_rule_ && home_.stop_rule_(where_, e)) {
+      home_.still_.insert(where_);
+      waiting_.push_back(e);
+      return wanted;
+    }
+    wanted.add_all(step(e, now));
     return wanted;
   }
   std::string snapshot() const override { return inner_->snapshot(); }
@@ -131,10 +155,18 @@ public:
   std::uint64_t state_hash() const override { return inner_->state_hash(); }
 
 private:
+  protocol::effects step(const protocol::event& e, base::time_point now) {
+    auto wanted = inner_->on(e, now);
+    if (home_.with_.watches != nullptr)
+      home_.with_.watches->stepped(home_, where_, e, wanted);
+    return wanted;
+  }
+
   process& home_;
   life& life_;
   const protocol::address where_;
   const protocol::role_ptr inner_;
+  std::vector<protocol::event> waiting_; ///< while it stands still
 };
 
 process::process(std::string name, actors::scheduler_options how, process_parts with)
@@ -150,6 +182,8 @@ base::result<void> process::start() {
   auto opened = persistence::memory_store::open(disk_, {.shards = how_.shards, .cluster_uid = {}});
   if (!opened)
     return opened.error();
+  died_as_armed_ = false;
+  still_.clear();
   life_ = std::make_unique<life>(with_, name_, wall_offset_);
   life_->number = ++lives_;
   life_->store = std::move(*opened);
@@ -231,7 +265,13 @@ void process::passed(std::string_view fault) {
   disk_ = life_->store->crash(armed_->kept);
   life_->is_over = true;
   life_->why = "died at " + armed_->id;
+  died_as_armed_ = true;
   throw process_has_died{};
+}
+
+void process::go_on(const protocol::address& where) {
+  if (still_.erase(where) > 0 && life_)
+    life_->replica->routes().post(where, actors::make_mail(nudge()));
 }
 
 /// F10: a process whose store or role is broken ends, and finds on its disk what was synced.

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "actors/options.hpp"
@@ -65,6 +66,15 @@ public:
   void disarm() { armed_.reset(); }
   /// The disk of a process that is down is empty when it starts again.
   void lose_disk();
+  /// It died at an armed fault point: whoever armed it says when it lives again.
+  bool died_as_armed() const { return died_as_armed_; }
+  /// Asked before each event of each role: true = the role stands still from here on, and what is
+  /// sent to it waits, until `go_on`. Ends with the life.
+  using stop_rule = std::function<bool(const protocol::address&, const protocol::event&)>;
+  void stops_where(stop_rule x) { stop_rule_ = std::move(x); }
+  bool stands_still(const protocol::address& where) const { return still_.contains(where); }
+  /// The role handles what has waited, in order.
+  void go_on(const protocol::address& where);
   /// The disk of a process that is down: to damage, empty or inspect it.
   persistence::disk& disk() { return disk_; }
   /// The store of one that is up.
@@ -115,7 +125,10 @@ private:
   base::duration wall_offset_{};
   base::duration slow_sync_{};
   bool is_paused_ = false;
+  bool died_as_armed_ = false;
   std::uint64_t lives_ = 0;
+  stop_rule stop_rule_;
+  std::set<protocol::address> still_;
   std::map<protocol::address, protocol::role*> roles_;
   std::unique_ptr<life> life_;
 

@@ -84,7 +84,7 @@ std::optional<base::time_point> world::next_instant() const {
 
 void world::bury_the_dead() {
   for (auto& p : processes_)
-    if (p->bury())
+    if (p->bury() && (how_.restarts_armed || !p->died_as_armed()))
       start_again(*p, how_.restart_after);
 }
 

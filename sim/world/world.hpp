@@ -34,6 +34,8 @@ public:
     api_node::options api;
     /// A process that died by itself is started again after this.
     base::duration restart_after = std::chrono::milliseconds{500};
+    /// So is one that died at an armed fault point; else somebody has to start it.
+    bool restarts_armed = true;
   };
 
   explicit world(options how);

@@ -113,7 +113,7 @@ std::string parser_text() {
 
 words verbs_in_code() {
   const auto main = parser_text();
-  auto out = words_between(main, "add_subcommand(\"", "\"");
+  auto out = words_between(main, "app.add_subcommand(\"", "\"");
   out.merge(words_between(main, "add_gang_verb(app, a, \"", "\""));
   return out;
 }

@@ -1,0 +1,81 @@
+// What facts look at: one world at one moment, in the words of a story.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/json/value.hpp>
+
+#include "sim/scenario/names.hpp"
+#include "sim/scenario/story.hpp"
+#include "sim/scenario/tally.hpp"
+#include "sim/world/world.hpp"
+
+namespace tutti::sim::scenario {
+
+class scene {
+public:
+  scene(world& w, tally& counts, api::release kubernetes)
+      : world_(w), counts_(counts), kubernetes_(kubernetes) {}
+
+  world& where() { return world_; }
+  tally& counts() { return counts_; }
+  const api_server::store& objects() const { return world_.api().plane().objects(); }
+  api::release kubernetes() const { return kubernetes_; }
+
+  // ---- names
+  /// `winner` and `loser` are names of groups; every other is itself.
+  std::string group_named(const std::string& word) const;
+  /// A group of that name is there (1.35: a Workload), and no pod of it is meant.
+  bool is_group(const std::string& word) const;
+  void remember_outcome(std::string winner, std::string loser);
+  /// `scheduler-0`, `leader`, `standby`; null if there is none.
+  process* process_named(const std::string& word);
+
+  // ---- objects
+  api_server::object_ptr pod(const std::string& name) const;
+  api_server::object_ptr group(const std::string& name) const;
+  /// All pods of a group, finished ones too, by name.
+  std::vector<api_server::object_ptr> members(const std::string& group_word) const;
+  /// Members that are bound, not finished and not being deleted.
+  std::vector<api_server::object_ptr> bound_members(const std::string& group_word) const;
+  static boost::json::value body_of(const api_server::object& x);
+  /// The objects that a target means; empty if it is not there.
+  std::vector<api_server::object_ptr> find(const target& whom) const;
+  static std::optional<api_server::kind_id> kind_named(const std::string& plural);
+
+  // ---- the scheduler's mind
+  /// The answer of a role of the leading process to `inspect`; null if nobody answers.
+  boost::json::value ask(const protocol::address& whom, const std::string& what,
+                         const std::string& name = {});
+  /// What the queue says of a gang or a lone pod; null if it does not know it.
+  boost::json::value queue_row(const std::string& word);
+  /// Metrics by name and labels, as the leading process would export them.
+  std::map<std::string, double> metrics();
+
+  // ---- marks and holds
+  struct mark {
+    std::size_t memory_bytes = 0;
+    std::size_t series = 0;
+  };
+  void set_mark(const std::string& name);
+  const mark* find_mark(const std::string& name) const;
+  static std::size_t resident_bytes();
+
+  void set_held(const std::string& gang, bool is_held);
+  bool is_held(const std::string& gang) const { return held_.contains(gang); }
+  std::size_t violations = 0; ///< of the checker, for the metric
+
+private:
+  world& world_;
+  tally& counts_;
+  const api::release kubernetes_;
+  std::string winner_, loser_;
+  std::string leader_, standby_;
+  std::map<std::string, mark> marks_;
+  std::set<std::string> held_; ///< names as in the file
+};
+
+} // namespace tutti::sim::scenario
