@@ -354,4 +354,14 @@ int run_plan(const plan_options& how, const base::clock& clock) {
   return worst;
 }
 
+std::vector<planned_gang> plan_on(sim::api_server::control_plane& api, api::release spoken,
+                                  const std::vector<std::string>& levels) {
+  plan_options how;
+  how.levels = levels;
+  std::vector<planned_gang> out;
+  for (const auto& v : planning{how, spoken, api}.run())
+    out.push_back({v.name, v.placement != nullptr, v.why_not.primary});
+  return out;
+}
+
 } // namespace tutti::cli

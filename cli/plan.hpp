@@ -4,7 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "api/release.hpp"
+#include "base/explanation.hpp"
 #include "base/time.hpp"
+#include "protocol/facts.hpp"
+#include "sim/api_server/control_plane.hpp"
 
 namespace tutti::cli {
 
@@ -17,5 +21,14 @@ struct plan_options {
 /// Prints where each gang of the files would go, or why not, and returns the exit code: 0, 11, 12
 /// (the highest of all gangs) or 1. The clock only serves the line of progress on a terminal.
 int run_plan(const plan_options& how, const base::clock& clock);
+
+/// The same for the objects that an API server has at this moment; it is only asked.
+struct planned_gang {
+  protocol::object_name name;
+  bool fits = false;
+  base::reason_code reason = base::reason_code::none;
+};
+std::vector<planned_gang> plan_on(sim::api_server::control_plane& api, api::release spoken,
+                                  const std::vector<std::string>& levels);
 
 } // namespace tutti::cli

@@ -8,6 +8,7 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/output.hpp"
+#include "cli/plan.hpp"
 #include "sim/scenario/report.hpp"
 #include "sim/scenario/runner.hpp"
 
@@ -56,6 +57,17 @@ base::result<std::vector<story>> read_all(const std::vector<std::string>& places
   return out;
 }
 
+sim::scenario::planner planner_for(const story& x) {
+  return [spoken = x.speaks.kubernetes,
+          levels = x.levels](sim::api_server::control_plane& api,
+                             const std::string& key) -> std::optional<sim::scenario::planned> {
+    for (const auto& gang : plan_on(api, spoken, levels))
+      if (protocol::to_text(gang.name) == key)
+        return sim::scenario::planned{gang.fits, std::string{base::name_of(gang.reason)}};
+    return std::nullopt;
+  };
+}
+
 } // namespace
 
 int list_scenarios(const std::vector<std::string>& places) {
@@ -91,8 +103,8 @@ int run_scenarios(const scenario_options& how) {
       print_error(known.error());
       return wrong_file;
     }
-    results.push_back(
-        sim::scenario::run_story(x, {.seeds = how.seeds, .seed = how.seed, .id = how.id}, *known));
+    results.push_back(sim::scenario::run_story(
+        x, {.seeds = how.seeds, .seed = how.seed, .plans = planner_for(x)}, *known));
     if (how.format.empty() && (!how.only_summary || !is_good(results.back().how))) {
       std::fputs(sim::scenario::result_text(results.back()).c_str(), stdout);
       std::fflush(stdout);

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "api/quantity.hpp"
 #include "sim/scenario/scene.hpp"
 
 namespace tutti::sim::scenario {
@@ -146,7 +145,7 @@ amount_bounds read_amount_bounds(const tree& x) {
     const auto read = api::parse_quantity(text_of(at));
     if (!read)
       fail(at, fmt::format("\"{}\" is no amount", at.text));
-    return read->milli_value();
+    return *read;
   };
   if (x.is == tree::kind::text)
     return {amount(x), amount(x)};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/quantity.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/text.hpp"
 
@@ -61,12 +62,14 @@ struct bounds {
   std::string text() const;
 };
 bounds read_bounds(const tree& x);
-/// The same of amounts as Kubernetes writes them, in thousandths.
+/// The same of amounts as Kubernetes writes them.
 struct amount_bounds {
-  std::optional<std::int64_t> least, most;
+  std::optional<api::quantity> least, most;
 
-  bool hold(std::int64_t milli) const {
-    return (!least || *least <= milli) && (!most || milli <= *most);
+  /// `x` is in thousandths (cpu) or whole.
+  bool hold(std::int64_t x, bool is_milli) const {
+    const auto of = [&](const api::quantity& q) { return is_milli ? q.milli_value() : q.value(); };
+    return (!least || of(*least) <= x) && (!most || x <= of(*most));
   }
 };
 amount_bounds read_amount_bounds(const tree& x);

@@ -67,6 +67,18 @@ void read_bound(const tree&, const tree& value, facts& out) {
   });
 }
 
+/// A member waits with its group; in 1.35 that is an entry of a Workload.
+std::string waits_with(const std::string& name, const api_server::object& x,
+                       const json::object& body) {
+  if (!x.group.empty())
+    return fmt::format("{}/{}", x.ns(), x.group);
+  const auto workload = api_server::text_at(body, {"spec", "workloadRef", "name"});
+  if (workload.empty())
+    return name;
+  return fmt::format("{}/{}/{}", x.ns(), workload,
+                     api_server::text_at(body, {"spec", "workloadRef", "podGroup"}));
+}
+
 /// A condition with a message, or a word of the queue.
 bool has_visible_reason(scene& at, const std::string& name, const api_server::object& x) {
   const auto body = scene::body_of(x);
@@ -76,7 +88,7 @@ bool has_visible_reason(scene& at, const std::string& name, const api_server::ob
       if (c.is_object() && api_server::text_at(c.get_object(), {"status"}) == "False"
           && !api_server::text_at(c.get_object(), {"message"}).empty())
         return true;
-  const auto row = at.queue_row(name);
+  const auto row = at.queue_row(waits_with(name, x, body.as_object()));
   const auto* fields = row.if_object();
   const auto reason = fields ? api_server::text_at(*fields, {"reason"}) : std::string_view{};
   return !reason.empty() && reason != "<none>";

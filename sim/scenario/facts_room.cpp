@@ -71,16 +71,16 @@ void read_held(const tree& word, const tree& value, facts& out) {
 
 // ---------------------------------------------------------------- nodes
 
-/// Amounts by name, in thousandths.
+/// Amounts by name: cpu in thousandths, everything else whole.
 using amounts = std::map<std::string, std::int64_t>;
 
 amounts amounts_of(const base::resources& x) {
   amounts out{{"cpu", x.cpu_milli},
-              {"memory", x.memory_bytes * 1000},
-              {"ephemeral-storage", x.ephemeral_bytes * 1000},
-              {"pods", x.pods * 1000}};
+              {"memory", x.memory_bytes},
+              {"ephemeral-storage", x.ephemeral_bytes},
+              {"pods", x.pods}};
   for (const auto& e : x.extended)
-    out[e.name.text()] = e.amount * 1000;
+    out[e.name.text()] = e.amount;
   return out;
 }
 
@@ -95,11 +95,11 @@ amounts read_amounts(const json::object& row, std::string_view field) {
     if (name == "cpu_milli")
       out["cpu"] = amount;
     else if (name == "memory_bytes")
-      out["memory"] = amount * 1000;
+      out["memory"] = amount;
     else if (name == "ephemeral_bytes")
-      out["ephemeral-storage"] = amount * 1000;
+      out["ephemeral-storage"] = amount;
     else
-      out[std::string{name}] = amount * 1000;
+      out[std::string{name}] = amount;
   }
   return out;
 }
@@ -157,9 +157,10 @@ std::string difference(const wanted_amounts& wanted, const amounts& found, const
   for (const auto& [name, bounds] : wanted) {
     const auto pos = found.find(name);
     const auto n = pos == found.end() ? 0 : pos->second;
-    if (!bounds.hold(n))
+    const bool is_milli = name == "cpu";
+    if (!bounds.hold(n, is_milli))
       return fmt::format("{} {} is {}", what, name,
-                         n % 1000 == 0 ? fmt::format("{}", n / 1000) : fmt::format("{}m", n));
+                         is_milli ? fmt::format("{}m", n) : fmt::format("{}", n));
   }
   return {};
 }

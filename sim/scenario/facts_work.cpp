@@ -175,14 +175,39 @@ void read_since(const tree&, const tree& value, facts& out) {
   }
 }
 
+void read_plan(const tree&, const tree& value, facts& out) {
+  for (const auto& f : map_of(value).fields) {
+    auto where = f.value;
+    where.line = f.line;
+    mapping fields{f.value, "word about a plan"};
+    const auto* fits = fields.take("fits");
+    const auto* reason = fields.take("reason");
+    fields.end();
+    const auto is_wanted = fits ? std::optional{flag_of(*fits)} : std::nullopt;
+    const auto reasons = reason ? texts_of(*reason) : std::vector<std::string>{};
+    add_fact(out, where, fmt::format("plan: {{{}: {}}}", f.name, to_text(f.value)),
+             [name = f.name, is_wanted, reasons](scene& at) -> finding {
+               const auto key = split_name(at.group_named(name)).key();
+               const auto said = at.plans() ? at.plans()(at.where().api().plane(), key)
+                                            : std::optional<planned>{};
+               if (!said)
+                 return "nothing is said of it";
+               const bool is_reason =
+                   reasons.empty()
+                   || std::find(reasons.begin(), reasons.end(), said->reason) != reasons.end();
+               if (is_wanted.value_or(said->fits) == said->fits && is_reason)
+                 return std::nullopt;
+               return said->fits ? "it fits" : "it does not fit: " + said->reason;
+             });
+  }
+}
+
 } // namespace
 
 const std::vector<fact_word>& facts_about_work() {
-  static const std::vector<fact_word> words{{"attempts", read_attempts},
-                                            {"writes", read_writes},
-                                            {"known", read_known},
-                                            {"metric", read_metric},
-                                            {"since", read_since}};
+  static const std::vector<fact_word> words{{"attempts", read_attempts}, {"writes", read_writes},
+                                            {"known", read_known},       {"metric", read_metric},
+                                            {"plan", read_plan},         {"since", read_since}};
   return words;
 }
 

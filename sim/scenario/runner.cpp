@@ -87,7 +87,7 @@ story_result run_story(const story& what, const run_options& how, const expected
   for (std::uint32_t n = 0; n < number && !out.why; ++n) {
     ++out.seeds;
     out.failed_seed = first + n;
-    stage on{what, first + n};
+    stage on{what, first + n, how.plans};
     out.why = on.play();
   }
   const bool is_listed = !out.expected.empty();

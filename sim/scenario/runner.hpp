@@ -17,7 +17,7 @@ namespace tutti::sim::scenario {
 struct run_options {
   std::optional<std::uint32_t> seeds; ///< this many instead of what the story says
   std::optional<std::uint64_t> seed;  ///< this one alone
-  std::string id;                     ///< only the story of this id; empty = all
+  planner plans;                      ///< for the fact `plan`; empty = the fact never holds
 };
 
 enum class outcome : std::uint8_t {

@@ -45,6 +45,7 @@ public:
 
   void stepped(process&, const protocol::address&, const protocol::event&,
                const protocol::effects&) override {}
+  void durable(process&, const persistence::batch&) override {}
   void began(process&) override {}
   void ended(process&, std::string_view) override {}
 

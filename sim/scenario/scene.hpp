@@ -1,8 +1,10 @@
 // What facts look at: one world at one moment, in the words of a story.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,10 +17,19 @@
 
 namespace tutti::sim::scenario {
 
+/// What `tutti plan` would say of one gang, "ns/name", on the objects of this moment; nothing if it
+/// does not know the gang. The program gives it: planning belongs to the command line.
+struct planned {
+  bool fits = false;
+  std::string reason;
+};
+using planner =
+    std::function<std::optional<planned>(api_server::control_plane& api, const std::string& key)>;
+
 class scene {
 public:
-  scene(world& w, tally& counts, api::release kubernetes)
-      : world_(w), counts_(counts), kubernetes_(kubernetes) {}
+  scene(world& w, tally& counts, api::release kubernetes, planner plans)
+      : world_(w), counts_(counts), kubernetes_(kubernetes), plans_(std::move(plans)) {}
 
   world& where() { return world_; }
   tally& counts() { return counts_; }
@@ -55,6 +66,8 @@ public:
   /// Metrics by name and labels, as the leading process would export them.
   std::map<std::string, double> metrics();
 
+  const planner& plans() const { return plans_; }
+
   // ---- marks and holds
   struct mark {
     std::size_t memory_bytes = 0;
@@ -72,6 +85,7 @@ private:
   world& world_;
   tally& counts_;
   const api::release kubernetes_;
+  const planner plans_;
   std::string winner_, loser_;
   std::string leader_, standby_;
   std::map<std::string, mark> marks_;

@@ -51,6 +51,7 @@ public:
                const protocol::effects&) override {}
   void arrives(std::string_view, const protocol::http_request&) override {}
   void api_turned() override {}
+  void durable(process&, const persistence::batch&) override {}
   void began(process&) override {}
   void ended(process& who, std::string_view) override {
     if (lost_.erase(who.name()) > 0)
@@ -61,12 +62,12 @@ private:
   std::set<std::string> lost_;
 };
 
-stage::stage(const story& what, std::uint64_t seed)
+stage::stage(const story& what, std::uint64_t seed, planner plans)
     : story_(what), world_(std::make_unique<world>(options_for(what, seed))),
       counts_(std::make_unique<tally>(*world_)),
       faults_(std::make_unique<faults>(*world_, *counts_, says_again(what.steps))),
       safety_(make_safety(*world_, *counts_)),
-      scene_(std::make_unique<scene>(*world_, *counts_, what.speaks.kubernetes)),
+      scene_(std::make_unique<scene>(*world_, *counts_, what.speaks.kubernetes, std::move(plans))),
       disks_(std::make_unique<disk_loser>()) {
   world_->add(*counts_);
   world_->add(*safety_);

@@ -27,7 +27,7 @@ struct failure {
 
 class stage {
 public:
-  stage(const story& what, std::uint64_t seed);
+  stage(const story& what, std::uint64_t seed, planner plans);
   ~stage();
   stage(const stage&) = delete;
   stage& operator=(const stage&) = delete;

@@ -18,6 +18,9 @@ constexpr base::duration longest_grace = std::chrono::hours{24};
 /// degraded after the repair deadline.
 constexpr base::duration least_rest = base::limits::repair_deadline + std::chrono::seconds{5};
 
+/// Where nothing happens, whoever waits looks around so often.
+constexpr base::duration longest_silence = std::chrono::seconds{1};
+
 bool flag_at(const boost::json::value& x, std::string_view name) {
   const auto* found = x.is_object() ? x.get_object().if_contains(name) : nullptr;
   return found && found->is_bool() && found->get_bool();
@@ -29,11 +32,12 @@ bool stage::run_until(base::time_point deadline, const std::function<bool()>& is
   for (;;) {
     if (is_enough && is_enough())
       return true;
-    const bool has_stepped = world_->step(deadline);
+    const auto limit = std::min(deadline, now() + longest_silence);
+    const bool has_stepped = world_->step(limit);
     replace_deleted();
     check_safety();
     check_always();
-    if (!has_stepped)
+    if (!has_stepped && limit == deadline)
       return is_enough && is_enough();
   }
 }
@@ -94,17 +98,16 @@ bool stage::is_settled() {
     return false;
   if (paused_ > 0 || faults_->is_stalling() || world_->api().under_way() > 0)
     return false;
-  const bool is_coming = std::any_of(holds_.begin(), holds_.end(), [](const live_hold& h) {
-    return h.who != nullptr && h.how_long;
-  });
-  if (is_coming)
+  const auto stands = [](const live_hold& h) { return h.who != nullptr; };
+  const auto goes_on = [](const live_hold& h) { return h.who != nullptr && h.how_long; };
+  if (std::any_of(holds_.begin(), holds_.end(), goes_on))
     return false;
+  const bool somebody_stands = std::any_of(holds_.begin(), holds_.end(), stands);
   const auto kubelets = world_->api().plane().next_deadline();
   if (kubelets && *kubelets < now() + longest_grace)
     return false;
   for (std::size_t n = 0; n < world_->processes(); ++n)
-    if (world_->at(n).runnable() > 0
-        || (counts_->attempts_under_way() == 0 && !is_quiet(world_->at(n))))
+    if (world_->at(n).runnable() > 0 || (!somebody_stands && !is_quiet(world_->at(n))))
       return false;
   return true;
 }

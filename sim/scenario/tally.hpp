@@ -60,6 +60,7 @@ public:
                const protocol::effects& wanted) override;
   void arrives(std::string_view client, const protocol::http_request& request) override;
   void api_turned() override;
+  void durable(process&, const persistence::batch&) override {}
   void began(process& who) override;
   void ended(process& who, std::string_view why) override;
 

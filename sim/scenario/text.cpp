@@ -203,8 +203,10 @@ base::duration duration_of(const tree& x) {
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
     const auto unit = rest.substr(0, rest.find_first_of("0123456789"));
     const auto length = unit_named(unit);
-    if (failed != std::errc{} || !length)
+    if (failed != std::errc{} || !length) {
+      rest = text; // whatever was read of it is no good
       break;
+    }
     sum += *length * n;
     rest.remove_prefix(unit.size());
   }

@@ -138,7 +138,8 @@ api_server::response api_node::ask(const protocol::http_request& request) {
   r.method = request.method;
   r.target = request.target;
   r.body = request.body;
-  r.content_type = request.content_type.empty() ? "application/json" : request.content_type;
+  r.content_type = request.content_type.empty() ? std::string_view{"application/json"}
+                                                : std::string_view{request.content_type};
   auto answer = plane_.handle(r);
   turn();
   return std::move(answer.now);

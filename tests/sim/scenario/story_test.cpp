@@ -77,7 +77,7 @@ TEST(ScenarioFile, keys_and_ids_are_there_once) {
 story_result run(const std::string& text, const expected_failures& known = {}) {
   const auto read = read_story_text(text, "f.yaml");
   EXPECT_TRUE(read.has_value()) << (read ? "" : read.error().message());
-  return run_story(read->front(), {.seeds = 2}, known);
+  return run_story(read->front(), {.seeds = 2, .seed = {}, .plans = {}}, known);
 }
 
 constexpr auto two_on_one = R"(- nodes: {n1: {cpu: 4}}
