@@ -358,8 +358,10 @@ std::vector<planned_gang> plan_on(sim::api_server::control_plane& api, api::rele
                                   const std::vector<std::string>& levels) {
   plan_options how;
   how.levels = levels;
+  still_clock still;
+  progress nobody_looks{still};
   std::vector<planned_gang> out;
-  for (const auto& v : planning{how, spoken, api}.run())
+  for (const auto& v : planning{how, spoken, api}.run(nobody_looks))
     out.push_back({v.name, v.placement != nullptr, v.why_not.primary});
   return out;
 }

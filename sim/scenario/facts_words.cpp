@@ -168,14 +168,6 @@ bool is_about(const json::object& event, const target& whom) {
   return text_at(o, {"kind"}) == info.kind && (whom.key == "*" || whom.key == key);
 }
 
-std::int64_t reports_of(const json::object& event) {
-  for (const auto path : {std::initializer_list<std::string_view>{"series", "count"},
-                          std::initializer_list<std::string_view>{"count"}})
-    if (const auto* n = look(event, path); n && n->is_int64() && n->get_int64() > 0)
-      return n->get_int64();
-  return 1;
-}
-
 finding look_at_event(scene& at, const wanted_event& wanted) {
   std::int64_t n = 0;
   std::string others;
@@ -189,7 +181,7 @@ finding look_at_event(scene& at, const wanted_event& wanted) {
     const bool is_it = (wanted.reason.empty() || reason == wanted.reason)
                        && !first_missing(wanted.message, message);
     if (is_it)
-      n += std::max<std::int64_t>(reports_of(event) - at.counts().events_before(x->uid), 0);
+      n += at.counts().reports(*x);
     else
       others += fmt::format("{}{} \"{}\"", others.empty() ? "" : "; ", reason, message);
   }

@@ -1,6 +1,7 @@
 #include "sim/scenario/stage.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -195,7 +196,7 @@ void stage::perform(const batch_step& x) {
 }
 
 void stage::perform(const repeat_step& x) {
-  const step_context how{story_.speaks, {}};
+  const step_context how{story_.speaks, std::filesystem::path{story_.file}.parent_path().string()};
   for (std::uint64_t n = 1; n <= x.times; ++n) {
     const auto round_ends = now() + x.every;
     const auto steps = read_steps(with_replaced(x.steps, x.word, fmt::format("{}", n)), how);

@@ -28,6 +28,14 @@ bool is_work(const asked_path& to) {
   return to.resource != "leases" && to.resource != "events";
 }
 
+/// How often an Event object says that it happened.
+std::int64_t reports_in(const api_server::object& event) {
+  api_server::draft parsed{event.body};
+  const auto* series = api_server::look(parsed.doc(), {"series", "count"});
+  const auto* count = series ? series : api_server::look(parsed.doc(), {"count"});
+  return count && count->is_int64() ? std::max<std::int64_t>(count->get_int64(), 1) : 1;
+}
+
 std::string_view name_of(api_server::change x) {
   switch (x) {
   case api_server::change::added:
@@ -102,12 +110,7 @@ void tally::restart() {
   writes_.clear();
   attempts_.clear();
   evicted_.clear();
-  events_before_.clear();
-  for (const auto& [key, x] : world_.api().plane().objects().all(kind_id::events)) {
-    api_server::draft parsed{x->body};
-    const auto* series = api_server::look(parsed.doc(), {"count"});
-    events_before_[x->uid] = series && series->is_int64() ? series->get_int64() : 1;
-  }
+  restarted_at_ = world_.api().plane().objects().last();
 }
 
 std::uint64_t tally::writes(const std::string& what, const std::string& client) const {
@@ -120,9 +123,13 @@ std::uint64_t tally::attempts(const protocol::object_name& gang) const {
   return pos == attempts_.end() ? 0 : pos->second;
 }
 
-std::int64_t tally::events_before(const std::string& uid) const {
-  const auto pos = events_before_.find(uid);
-  return pos == events_before_.end() ? 0 : pos->second;
+std::int64_t tally::reports(const api_server::object& event) const {
+  if (event.rev <= restarted_at_)
+    return 0;
+  const auto then = world_.api().plane().objects().difference_to(kind_id::events, restarted_at_);
+  const auto old = then ? then->find(event.key) : decltype(then->end()){};
+  const bool was_there = then && old != then->end() && old->second;
+  return reports_in(event) - (was_there ? reports_in(*old->second) : 0);
 }
 
 // ---------------------------------------------------------------- what is observed

@@ -40,8 +40,8 @@ public:
   std::uint64_t attempts(const protocol::object_name& gang) const;
   /// Pods that were deleted or marked by a scheduler, "ns/name".
   const std::set<std::string>& evicted() const { return evicted_; }
-  /// Reports of an Event object that were there at `restart`.
-  std::int64_t events_before(const std::string& uid) const;
+  /// Reports of this Event object since then.
+  std::int64_t reports(const api_server::object& event) const;
 
   // ---- over the whole run
   /// A decision for this gang is durable.
@@ -71,7 +71,7 @@ private:
   std::map<std::pair<std::string, std::string>, std::uint64_t> writes_; ///< client, what
   std::map<protocol::object_name, std::uint64_t> attempts_;
   std::set<std::string> evicted_;
-  std::map<std::string, std::int64_t> events_before_;
+  api_server::revision restarted_at_ = 0;
   std::set<std::string> started_;
   std::set<std::string> under_way_; ///< gangs
   std::set<std::string> failed_;    ///< gangs that were refused since the last real change
