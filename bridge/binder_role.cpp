@@ -8,6 +8,7 @@
 #include "base/limits.hpp"
 #include "bridge/backoff.hpp"
 #include "bridge/pod_requests.hpp"
+#include "protocol/messages_codec.hpp"
 
 namespace tutti::bridge {
 
@@ -421,16 +422,34 @@ void binder_role::drop_fenced(job_id id, protocol::effects& out) {
   finish(id);
 }
 
+/// A job goes by what was asked, not by its number, so that the order of questions does not count.
+/// The number does where a timer knows the job by it. Left out: what `inspect` counts.
 std::uint64_t binder_role::state_hash() const {
-  auto h = base::hash_of(std::uint64_t{jobs_.size()});
-  for (const auto& [id, j] : jobs_) {
-    h = base::hash_combine(h, std::hash<base::attempt_id>{}(j.what.attempt));
-    h = base::hash_combine(h, base::hash_of(j.what.uid.value));
-    h = base::hash_combine(h, static_cast<std::uint64_t>(j.kind) << 8
-                                  | static_cast<std::uint64_t>(j.at) << 1 | (j.is_open ? 1u : 0u));
+  using base::hash_of;
+  auto h = hash_of(std::uint64_t{jobs_.size()});
+  const auto add = [&h](std::uint64_t x) { h = base::hash_combine(h, x); };
+  const auto& line = window_.line();
+  for (const auto& [key, id] : by_key_) {
+    const auto& j = jobs_.at(id);
+    const bool waits = !j.is_open && std::find(line.begin(), line.end(), id) == line.end();
+    add(hash_of(protocol::encode(protocol::envelope{{}, {}, protocol::message{j.what}})));
+    add(static_cast<std::uint64_t>(j.kind) * 64 + static_cast<std::uint64_t>(j.at) * 8
+        + (j.is_open ? 1u : 0u) + (j.is_stopped ? 2u : 0u) + (j.was_refused ? 4u : 0u));
+    add(j.next_write);
+    add(j.touch_no);
+    add(j.tries);
+    add(waits ? id : 0);
   }
+  for (const auto id : line)
+    if (const auto pos = jobs_.find(id); pos != jobs_.end()) {
+      add(std::hash<base::attempt_id>{}(pos->second.what.attempt));
+      add(hash_of(pos->second.what.uid.value) + static_cast<std::uint64_t>(pos->second.kind));
+    }
   for (const auto& [partition, epoch] : fences_)
-    h = base::hash_combine(h, base::hash_combine(partition.value, epoch.value));
+    add(base::hash_combine(partition.value, epoch.value));
+  add(last_touch_);
+  add(base::hash_combine(seed_, incarnation_));
+  add(static_cast<std::uint64_t>(window_.paused_until().time_since_epoch().count()));
   return h;
 }
 

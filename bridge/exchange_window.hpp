@@ -56,6 +56,9 @@ public:
   std::size_t open() const { return open_.size(); }
   std::size_t ready() const { return ready_.size(); }
   bool is_open(std::uint64_t job) const;
+  /// Who is next, in order; jobs that are over may still stand there.
+  const std::deque<std::uint64_t>& line() const { return ready_; }
+  base::time_point paused_until() const { return paused_until_; }
 
 private:
   std::size_t limit_;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/ensure.hpp"
-#include "base/hash.hpp"
 
 namespace tutti::protocol {
 
@@ -170,22 +169,6 @@ void gang_role::end(attempt_outcome how, base::explanation why) {
   out_.add(disarm{{resend_timer, 0}}).add(disarm{{deadline_timer, 0}});
   go(attempt_state::over);
   out_.add(disarm{{resend_timer, 0}}).add(retire{});
-}
-
-std::uint64_t gang_role::state_hash() const {
-  auto h = base::hash_combine(std::hash<base::attempt_id>{}(attempt_),
-                              static_cast<std::uint64_t>(state_));
-  for (const auto& v : votes_)
-    h = base::hash_combine(h, !v.said ? 0u : (v.said->yes ? 1u : 2u));
-  if (rolling_) {
-    for (const auto& s : rolling_->slices())
-      h = base::hash_combine(h, (s.acked ? 1u : 0u) + (s.refused ? 2u : 0u));
-    for (const auto& s : rolling_->seats())
-      h = base::hash_combine(h, static_cast<std::uint64_t>(s.state));
-  }
-  h = base::hash_combine(h, (was_covered_ ? 1u : 0u) + (is_amending_ ? 2u : 0u)
-                                + (first_touch_ ? 4u : 0u));
-  return base::hash_combine(h, to_cancel_.size() * 64 + touches_left_);
 }
 
 } // namespace tutti::protocol

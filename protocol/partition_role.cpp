@@ -201,11 +201,22 @@ void partition_role::on(const child_died& x) {
 
 std::uint64_t partition_role::state_hash() const {
   auto h = base::hash_combine(epoch_.value, next_try_);
-  for (const auto& [gang, e] : gangs_)
-    h = base::hash_combine(
-        base::hash_combine(h, base::hash_of(gang.value)),
-        base::hash_combine(e.ordinal * 4 + (e.is_done ? 1 : 0) + (e.is_deleted ? 2 : 0),
-                           e.live.try_no));
+  const auto add = [&h](std::uint64_t x) { h = base::hash_combine(h, x); };
+  const std::hash<base::attempt_id> hash_of_attempt;
+  add(incarnation_.value * 2 + (has_heard_fence_ ? 1 : 0));
+  add(gangs_.size());
+  for (const auto& [gang, e] : gangs_) {
+    add(base::hash_of(gang.value));
+    add(e.ordinal * 4 + (e.is_done ? 1 : 0) + (e.is_deleted ? 2 : 0));
+    add(hash_of_attempt(e.decided_by));
+    add(hash_of_attempt(e.live));
+  }
+  for (const auto& [gang, attempt] : resumed_)
+    add(hash_of_attempt(attempt));
+  for (const auto live : live_tries_)
+    add(live);
+  for (const auto& gang : quarantined_)
+    add(base::hash_of(gang.value));
   return h;
 }
 

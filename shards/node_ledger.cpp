@@ -197,23 +197,29 @@ resources node_ledger::credits() const {
 }
 
 std::uint64_t node_ledger::state_hash() const {
-  using base::hash_combine;
   auto h = hash_of(allocatable_);
+  const auto add = [&h](std::uint64_t x) { h = base::hash_combine(h, x); };
   for (const auto& [pod, e] : entries_) {
-    h = hash_combine(hash_combine(h, base::hash_of(pod.value)), hash_of(e.takes.amounts));
-    for (const auto& p : e.takes.ports)
-      h = hash_combine(h, static_cast<std::uint64_t>(p.port));
+    add(base::hash_of(pod.value));
+    add(hash_of(e.takes.amounts));
+    for (const auto& p : e.takes.ports) {
+      add(static_cast<std::uint64_t>(p.port));
+      add(base::hash_combine(base::hash_of(p.ip.text()), base::hash_of(p.protocol.text())));
+    }
     for (const auto& holder : e.holders)
-      h = hash_combine(h, std::hash<attempt_id>{}(holder));
-    if (e.borrower)
-      h = hash_combine(h, std::hash<attempt_id>{}(*e.borrower) + 1);
-    h = hash_combine(h,
-                     (e.is_bound ? 4u : 0u) + (e.is_allowed ? 2u : 0u) + (e.is_possible ? 1u : 0u));
+      add(std::hash<attempt_id>{}(holder));
+    add(e.borrower ? std::hash<attempt_id>{}(*e.borrower) : 0);
+    add((e.is_bound ? 4u : 0u) + (e.is_allowed ? 2u : 0u) + (e.is_possible ? 1u : 0u)
+        + 8 * e.holders.size());
   }
   for (const auto& [attempt, with] : claims_) {
-    h = hash_combine(h, std::hash<attempt_id>{}(attempt));
+    add(std::hash<attempt_id>{}(attempt));
+    for (const auto& seat : with.seats)
+      add(base::hash_of(seat.value));
+    add(with.seats.size());
     for (const auto& v : with.victims)
-      h = hash_combine(h, base::hash_of(v.value));
+      add(base::hash_of(v.value));
+    add(with.victims.size());
   }
   return h;
 }

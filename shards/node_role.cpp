@@ -23,7 +23,9 @@ effects node_role::on(const event& e, base::time_point) {
 }
 
 std::uint64_t node_role::state_hash() const {
-  return base::hash_combine(facts_ ? facts_->facts_hash : 0, ledger_.state_hash());
+  return base::hash_combine(
+      base::hash_combine(facts_ ? facts_->facts_hash + 1 : 0, std::hash<address>{}(shard_)),
+      ledger_.state_hash());
 }
 
 void node_role::hear(const node_begin& x) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ensure.hpp"
+#include "protocol/messages_codec.hpp"
 #include "protocol/records_codec.hpp"
 #include "protocol/sharding.hpp"
 #include "shards/bytes.hpp"
@@ -209,29 +210,43 @@ base::result<void> shard_role::restore(std::string_view bytes) {
   return {};
 }
 
+/// Left out: `since`, which only people read, and in which order attempts died, which counts where
+/// more than are remembered have. Who uses a guard or names a victim follows from the
+/// reservations and what is being gathered.
 std::uint64_t shard_role::state_hash() const {
-  using base::hash_combine;
   using base::hash_of;
-  auto h = hash_combine(hash_of(snapshot()), incarnation_.value * 2 + (nodes_.is_fresh() ? 1 : 0));
-  for (const auto& [attempt, r] : book_.all())
-    h = hash_combine(h, (r.is_fast ? 2u : 0u) + (r.is_finished ? 1u : 0u));
+  auto h = hash_of(snapshot());
+  const auto add = [&h](std::uint64_t x) { h = base::hash_combine(h, x); };
+  add(incarnation_.value * 4 + (is_started_ ? 1 : 0) + (is_view_wanted_ ? 2 : 0));
+  for (const auto& [partition, m] : fences_.all())
+    add(m.recorded_low_water);
+  for (const auto& [attempt, r] : book_.all()) {
+    add((r.is_fast ? 2u : 0u) + (r.is_finished ? 1u : 0u));
+    add(static_cast<std::uint64_t>(r.patience.count()));
+  }
   for (const auto& [attempt, g] : gatherings_) {
-    h = hash_combine(h, key_of(attempt) + (g.is_decided ? 1 : 0));
-    for (const auto& node : g.waiting)
-      h = hash_combine(h, hash_of(node.value));
-    for (const auto& node : g.holding)
-      h = hash_combine(h, hash_of(node.value) + 1);
+    add(hash_of(encode(record{prepared_record{attempt, g.coordinator, g.asked}})));
+    add((g.is_decided ? 1u : 0u) + (g.is_fast ? 2u : 0u) + (g.is_finished ? 4u : 0u));
+    for (const auto* nodes : {&g.waiting, &g.holding}) {
+      for (const auto& node : *nodes)
+        add(hash_of(node.value));
+      add(nodes->size());
+    }
+    for (const auto& no : g.refusals)
+      add(hash_of(encode(envelope{{}, {}, message{no}})));
+    for (const auto& node : g.lost)
+      add(hash_of(node.value));
+    add(g.refusals.size() * 256 + g.lost.size());
   }
   for (const auto& attempt : dead_)
-    h = hash_combine(h, key_of(attempt));
-  for (const auto& [node, e] : nodes_.all()) {
-    h = hash_combine(h, hash_of(node.value));
-    h = hash_combine(h, (e.facts ? e.facts->facts_hash : 0) + e.move);
-    for (const auto& [pod, takes] : e.residents)
-      h = hash_combine(h, hash_of(pod.value));
-    if (e.free)
-      h = hash_combine(h, hash_of(base::to_text(e.free->amounts)) + e.free->ports.size());
-  }
+    add(key_of(attempt));
+  add(dead_.size());
+  for (const auto& guard : guard_news_)
+    add(hash_of(guard.kind + "/" + guard.space + "/" + guard.key));
+  for (const auto& [key, attempt] : watched_)
+    add(key);
+  add(watched_.size());
+  add(nodes_.state_hash());
   return h;
 }
 

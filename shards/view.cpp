@@ -2,6 +2,7 @@
 #include "shards/view.hpp"
 
 #include "base/ensure.hpp"
+#include "base/hash.hpp"
 
 namespace tutti::shards {
 
@@ -193,6 +194,47 @@ view_delta node_table::take_whole(base::shard_id shard, base::incarnation_no inc
       silent_[node] = true; // follows once the node actor has spoken
   }
   return out;
+}
+
+std::uint64_t node_table::state_hash() const {
+  using base::hash_of;
+  std::uint64_t h =
+      (is_fresh_ ? 1u : 0u) + (has_been_whole_ ? 2u : 0u) + (is_telling_anew_ ? 4u : 0u);
+  const auto add = [&h](std::uint64_t x) { h = base::hash_combine(h, x); };
+  const auto add_takes = [&](const base::footprint& x) {
+    add(hash_of(base::to_text(x.amounts)));
+    for (const auto& p : x.ports)
+      add(base::hash_combine(static_cast<std::uint64_t>(p.port),
+                             base::hash_combine(hash_of(p.ip.text()), hash_of(p.protocol.text()))));
+  };
+  for (const auto& [node, e] : all_) {
+    add(hash_of(node.value));
+    add(e.facts ? e.facts->facts_hash + 1 : 0);
+    for (const auto& [pod, takes] : e.residents) {
+      add(hash_of(pod.value));
+      add_takes(takes);
+    }
+    add(e.residents.size() * 4 + (e.free ? 1 : 0) + (e.is_idle_told ? 2 : 0));
+    add(e.move);
+    if (e.free)
+      add_takes(*e.free);
+    for (const auto& attempt : e.pressed)
+      add(std::hash<base::attempt_id>{}(attempt));
+    add(e.pressed.size());
+  }
+  for (const auto& node : untold_nodes_)
+    add(hash_of(node.value));
+  for (const auto& [pod, node] : untold_pods_)
+    add(base::hash_combine(hash_of(pod.value), hash_of(node.value)));
+  add(untold_nodes_.size());
+  for (const auto* news : {&changed_, &silent_}) {
+    for (const auto& [node, facts_are_news] : *news)
+      add(hash_of(node.value) + (facts_are_news ? 1 : 0));
+    add(news->size());
+  }
+  for (const auto& attempt : settled_)
+    add(std::hash<base::attempt_id>{}(attempt));
+  return h;
 }
 
 } // namespace tutti::shards

@@ -84,6 +84,9 @@ public:
   protocol::view_delta take_whole(base::shard_id shard, base::incarnation_no incarnation,
                                   std::vector<base::attempt_id> live);
 
+  /// All but the number of deltas so far: it says who missed one, and decides nothing here.
+  std::uint64_t state_hash() const;
+
 private:
   void mark(const base::node_uid& node, bool facts_are_news);
   static protocol::node_view view_of(const base::node_uid& node, const node_entry& e,

@@ -1,5 +1,8 @@
 #include "bridge/binder_role.hpp"
 
+#include <functional>
+#include <map>
+
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <fmt/core.h>
@@ -384,6 +387,84 @@ TEST(Fences, are_read_back_as_written) {
   EXPECT_EQ(fence_of(to_text(fence{{12}, {7}})), (fence{{12}, {7}}));
   for (const auto* text : {"", "12", "a/1", "1/b", "1/2/3", "/"})
     EXPECT_FALSE(fence_of(text)) << text;
+}
+
+// ---------------------------------------------------------------- hash
+
+struct binder_tale : Binder {
+  void TestBody() override {}
+  binder_tale() { SetUp(); }
+};
+
+TEST(BinderHash, of_binders_in_different_states_differs) {
+  const std::map<std::string, std::function<void(binder_tale&)>> stories{
+      {"idle", [](auto&) {}},
+      {"a later life",
+       [](auto& b) {
+         b.hear(protocol::started{.epoch = {1}, .incarnation = {5}, .seed = 9, .open = {}});
+       }},
+      {"posting", [](auto& b) { b.ask(binder_tale::binding()); }},
+      {"posting for another pod", [](auto& b) { b.ask(binder_tale::binding("u2")); }},
+      {"posting with another version",
+       [](auto& b) {
+         auto what = binder_tale::binding();
+         what.resource_version = "8";
+         b.ask(what);
+       }},
+      {"reading after a lost answer",
+       [](auto& b) {
+         b.ask(binder_tale::binding());
+         b.lose_answer();
+       }},
+      {"reading after two lost answers",
+       [](auto& b) {
+         b.ask(binder_tale::binding());
+         b.lose_answer();
+         b.lose_answer();
+         b.wait();
+       }},
+      {"reading",
+       [](auto& b) {
+         b.ask(protocol::read_pod{b.attempt(), {"ns", "p"}, {"u1"}});
+       }},
+      {"touching", [](auto& b) { b.ask(binder_tale::touching()); }},
+      {"has touched",
+       [](auto& b) {
+         b.ask(binder_tale::touching());
+         b.answer(200, pod_json{}.text());
+       }},
+      {"posting, and told to stop",
+       [](auto& b) {
+         b.ask(binder_tale::binding());
+         b.ask(binder_tale::touching());
+       }},
+      {"told to wait",
+       [](auto& b) {
+         b.ask(binder_tale::binding());
+         b.answer(429, "{}", 1000);
+       }},
+      {"knows a fence",
+       [](auto& b) {
+         b.ask(binder_tale::binding());
+         b.answer(201);
+       }},
+  };
+  std::map<std::uint64_t, std::string> seen;
+  for (const auto& [name, story] : stories) {
+    binder_tale b;
+    story(b);
+    const auto [pos, is_new] = seen.emplace(b.binder.state_hash(), name);
+    EXPECT_TRUE(is_new) << name << " hashes as " << pos->second;
+  }
+}
+
+TEST(BinderHash, does_not_depend_on_the_order_of_questions) {
+  binder_tale one, other;
+  one.ask(binder_tale::binding("u1"));
+  one.ask(binder_tale::binding("u2"));
+  other.ask(binder_tale::binding("u2"));
+  other.ask(binder_tale::binding("u1"));
+  EXPECT_EQ(one.binder.state_hash(), other.binder.state_hash());
 }
 
 } // namespace
