@@ -167,7 +167,9 @@ void shard_role::conclude(const attempt_id& attempt) {
   gatherings_.erase(pos);
   ensure(g.is_complete(), to_text(attempt));
   const bool is_blind = !g.is_decided && !nodes_.is_fresh();
-  if (g.is_granted() && !is_blind) {
+  // Upholds S8: a later owner's word may have come while the nodes were asked.
+  const bool is_old = !g.is_decided && fences_.is_over(g.coordinator, attempt.epoch);
+  if (g.is_granted() && !is_blind && !is_old) {
     if (g.is_decided)
       become_committed(attempt, g.coordinator, g.asked);
     else
@@ -176,8 +178,10 @@ void shard_role::conclude(const attempt_id& attempt) {
       finish_attempt(attempt);
     return;
   }
-  auto why = is_blind ? refuse_stale("the view of nodes and pods is not complete any more")
-                      : refuse_nodes(g);
+  auto why = is_old     ? refuse_unavailable(fmt::format("epoch {} of partition {} is over",
+                                                         attempt.epoch.value, g.coordinator.value))
+             : is_blind ? refuse_stale("the view of nodes and pods is not complete any more")
+                        : refuse_nodes(g);
   give_back(attempt, g);
   if (g.is_finished || (g.is_decided && g.refusals.empty())) {
     // Over; or a node could not answer, which says nothing of its room: COMMIT is resent, and finds

@@ -149,6 +149,29 @@ TEST(state_hash, of_shards_in_different_states_differs) {
   }
 }
 
+/// Found by the small model: PREPARE, then the word of a later owner, then the node's yes.
+TEST(ShardEpochs, S8_a_later_owner_that_comes_while_nodes_are_asked_ends_the_older_attempt) {
+  tale t;
+  t.is_asked();
+  t.shard_hears(protocol::new_epoch{t.coordinator(t.g), {2}, 0});
+  t.says_held("n1");
+  const auto last = t.alone.on(protocol::received{{},
+                                                  protocol::held{.attempt = t.g,
+                                                                 .node = words::node("n2"),
+                                                                 .yes = true,
+                                                                 .free = words::taking(2)}},
+                               {});
+  EXPECT_EQ(t.alone.reservations().find(t.g), nullptr);
+  bool has_voted = false;
+  for (const auto& e : last.list())
+    if (const auto* s = std::get_if<protocol::send>(&e))
+      if (const auto* v = std::get_if<protocol::vote>(&s->what)) {
+        has_voted = true;
+        EXPECT_FALSE(v->yes);
+      }
+  EXPECT_TRUE(has_voted);
+}
+
 struct seat_keeper {
   node_role role{words::node("n")};
   void hear(protocol::message m, std::uint32_t shard = 3) {
