@@ -22,160 +22,157 @@ std::uint64_t hash_after(const telling& story) {
 }
 
 /// Each differs from another one in one thing that the role remembers.
-const std::map<std::string, telling>& coordinator_stories() {
-  static const std::map<std::string, telling> all{
-      {"nothing heard", [](tale&) {}},
-      {"begun", [](tale& t) { t.begins(); }},
-      {"begun after a failure", [](tale& t) { t.begins(1); }},
-      {"begun under a higher low water",
-       [](tale& t) {
-         t.hear(begin_attempt{t.attempt, 2, {3}, t.facts(), 0});
-       }},
-      {"the resend is due for the second time",
-       [](tale& t) {
-         t.begins();
-         t.resend_is_due();
-       }},
-      {"planned", [](tale& t) { t.is_planned(); }},
-      {"planned otherwise",
-       [](tale& t) {
-         t.shard_of_pod["p0"] = 7;
-         t.is_planned();
-       }},
-      {"victims are sought",
-       [](tale& t) {
-         t.begins();
-         base::explanation why;
-         why.primary = base::reason_code::insufficient_resources;
-         t.hear(plan_answer{t.attempt, nullptr, why});
-       }},
-      {"one vote",
-       [](tale& t) {
-         t.is_planned();
-         t.votes(0);
-       }},
-      {"the other vote",
-       [](tale& t) {
-         t.is_planned();
-         t.votes(1);
-       }},
-      {"one vote of a later life",
-       [](tale& t) {
-         t.is_planned();
-         t.hear(vote{.attempt = t.attempt,
-                     .shard = {0},
-                     .shard_epoch = {1},
-                     .incarnation = {6},
-                     .yes = true});
-       }},
-      {"looking",
-       [](tale& t) {
-         t.is_planned();
-         t.all_vote_yes();
-       }},
-      {"deciding", [](tale& t) { t.is_deciding(); }},
-      {"deciding on a newer version",
-       [](tale& t) {
-         t.is_planned();
-         t.all_vote_yes();
-         auto seen = std::make_shared<gang>(*t.facts());
-         seen->members[0].resource_version = "2";
-         t.last_look_sees(seen);
-       }},
-      {"committed", [](tale& t) { t.is_committed(); }},
-      {"one ack",
-       [](tale& t) {
-         t.is_committed();
-         t.acks(0);
-       }},
-      {"one ack of a newer epoch",
-       [](tale& t) {
-         t.is_committed();
-         t.acks(0, false, 2);
-       }},
-      {"one refusal",
-       [](tale& t) {
-         t.is_committed();
-         t.acks(0, true);
-       }},
-      {"covered",
-       [](tale& t) {
-         t.is_committed();
-         t.all_ack();
-       }},
-      {"covered, later",
-       [](tale& t) {
-         t.is_committed();
-         t.now += 1s;
-         t.all_ack();
-       }},
-      {"posting", [](tale& t) { t.is_binding(); }},
-      {"one is bound",
-       [](tale& t) {
-         t.is_binding();
-         t.binds("p0");
-       }},
-      {"one has moved",
-       [](tale& t) {
-         t.is_binding();
-         t.binds("p0", bind_verdict::moved, "2");
-       }},
-      {"one has moved further",
-       [](tale& t) {
-         t.is_binding();
-         t.binds("p0", bind_verdict::moved, "3");
-       }},
-      {"one is gone: cancelled without a touch",
-       [](tale& t) {
-         t.is_binding();
-         t.binds("p0", bind_verdict::gone);
-       }},
-      {"one is refused: cancelled with a touch",
-       [](tale& t) {
-         t.is_binding();
-         t.binds("p0", bind_verdict::refused);
-       }},
-      {"two wait to be cancelled, one write is under way",
-       [](tale& t) {
-         t.is_binding();
-         t.binds("p0", bind_verdict::gone);
-         t.binds("p1", bind_verdict::gone);
-       }},
-      {"withdrawing",
-       [](tale& t) {
-         t.is_committed();
-         t.acks(0, true);
-         t.acks(1, true);
-       }},
-      {"withdrawing, one is touched",
-       [](tale& t) {
-         t.is_committed();
-         t.acks(0, true);
-         t.acks(1, true);
-         t.touched("p0");
-       }},
-      {"resumed",
-       [](tale& t) {
-         t.is_committed();
-         t.restarts();
-       }},
-      {"resumed by a later owner",
-       [](tale& t) {
-         t.is_committed();
-         t.restarts(9);
-       }},
-      {"the fence was raised",
-       [](tale& t) {
-         t.is_committed();
-         t.hear(new_epoch{{3}, {9}, 1});
-       }},
-  };
-  return all;
-}
+const std::map<std::string, telling> coordinator_stories{
+    {"nothing heard", [](tale&) {}},
+    {"begun", [](tale& t) { t.begins(); }},
+    {"begun after a failure", [](tale& t) { t.begins(1); }},
+    {"begun under a higher low water",
+     [](tale& t) {
+       t.hear(begin_attempt{t.attempt, 2, {3}, t.facts(), 0});
+     }},
+    {"the resend is due for the second time",
+     [](tale& t) {
+       t.begins();
+       t.resend_is_due();
+     }},
+    {"planned", [](tale& t) { t.is_planned(); }},
+    {"planned otherwise",
+     [](tale& t) {
+       t.shard_of_pod["p0"] = 7;
+       t.is_planned();
+     }},
+    {"victims are sought",
+     [](tale& t) {
+       t.begins();
+       base::explanation why;
+       why.primary = base::reason_code::insufficient_resources;
+       t.hear(plan_answer{t.attempt, nullptr, why});
+     }},
+    {"one vote",
+     [](tale& t) {
+       t.is_planned();
+       t.votes(0);
+     }},
+    {"the other vote",
+     [](tale& t) {
+       t.is_planned();
+       t.votes(1);
+     }},
+    {"one vote of a later life",
+     [](tale& t) {
+       t.is_planned();
+       t.hear(vote{.attempt = t.attempt,
+                   .shard = {0},
+                   .shard_epoch = {1},
+                   .incarnation = {6},
+                   .yes = true});
+     }},
+    {"looking",
+     [](tale& t) {
+       t.is_planned();
+       t.all_vote_yes();
+     }},
+    {"deciding", [](tale& t) { t.is_deciding(); }},
+    {"deciding on a newer version",
+     [](tale& t) {
+       t.is_planned();
+       t.all_vote_yes();
+       auto seen = std::make_shared<gang>(*t.facts());
+       seen->members[0].resource_version = "2";
+       t.last_look_sees(seen);
+     }},
+    {"committed", [](tale& t) { t.is_committed(); }},
+    {"one ack",
+     [](tale& t) {
+       t.is_committed();
+       t.acks(0);
+     }},
+    {"one ack of a newer epoch",
+     [](tale& t) {
+       t.is_committed();
+       t.acks(0, false, 2);
+     }},
+    {"one refusal",
+     [](tale& t) {
+       t.is_committed();
+       t.acks(0, true);
+     }},
+    {"covered",
+     [](tale& t) {
+       t.is_committed();
+       t.all_ack();
+     }},
+    {"covered, later",
+     [](tale& t) {
+       t.is_committed();
+       t.now += 1s;
+       t.all_ack();
+     }},
+    {"posting", [](tale& t) { t.is_binding(); }},
+    {"one is bound",
+     [](tale& t) {
+       t.is_binding();
+       t.binds("p0");
+     }},
+    {"one has moved",
+     [](tale& t) {
+       t.is_binding();
+       t.binds("p0", bind_verdict::moved, "2");
+     }},
+    {"one has moved further",
+     [](tale& t) {
+       t.is_binding();
+       t.binds("p0", bind_verdict::moved, "3");
+     }},
+    {"one is gone: cancelled without a touch",
+     [](tale& t) {
+       t.is_binding();
+       t.binds("p0", bind_verdict::gone);
+     }},
+    {"one is refused: cancelled with a touch",
+     [](tale& t) {
+       t.is_binding();
+       t.binds("p0", bind_verdict::refused);
+     }},
+    {"two wait to be cancelled, one write is under way",
+     [](tale& t) {
+       t.is_binding();
+       t.binds("p0", bind_verdict::gone);
+       t.binds("p1", bind_verdict::gone);
+     }},
+    {"withdrawing",
+     [](tale& t) {
+       t.is_committed();
+       t.acks(0, true);
+       t.acks(1, true);
+     }},
+    {"withdrawing, one is touched",
+     [](tale& t) {
+       t.is_committed();
+       t.acks(0, true);
+       t.acks(1, true);
+       t.touched("p0");
+     }},
+    {"resumed",
+     [](tale& t) {
+       t.is_committed();
+       t.restarts();
+     }},
+    {"resumed by a later owner",
+     [](tale& t) {
+       t.is_committed();
+       t.restarts(9);
+     }},
+    {"the fence was raised",
+     [](tale& t) {
+       t.is_committed();
+       t.hear(new_epoch{{3}, {9}, 1});
+     }},
+};
 
 TEST(state_hash, of_coordinators_in_different_states_differs) {
   std::map<std::uint64_t, std::string> seen;
-  for (const auto& [name, story] : coordinator_stories()) {
+  for (const auto& [name, story] : coordinator_stories) {
     const auto [pos, is_new] = seen.emplace(hash_after(story), name);
     EXPECT_TRUE(is_new) << name << " hashes as " << pos->second;
     EXPECT_EQ(pos->first, hash_after(story)) << name << " hashes differently the second time";

@@ -50,98 +50,102 @@ struct tale : ShardStory {
   shard_role alone{{.shard = {0}, .shards = 1}};
 };
 
+using telling = std::function<void(tale&)>;
+
+/// Each differs from another one in one thing that the shard remembers.
+const std::map<std::string, telling> shard_stories{
+    {"nothing heard", [](tale&) {}},
+    {"begun", [](tale& t) { t.begins(); }},
+    {"begun in a later life", [](tale& t) { t.begins(8); }},
+    {"is being told",
+     [](tale& t) {
+       t.begins();
+       t.shard_hears(protocol::view_trust{false, true});
+     }},
+    {"told, and stale", [](tale& t) { t.is_told(false); }},
+    {"told", [](tale& t) { t.is_told(); }},
+    {"the nodes have spoken",
+     [](tale& t) {
+       t.is_told();
+       t.nodes_speak();
+     }},
+    {"the nodes have less room",
+     [](tale& t) {
+       t.is_told();
+       t.nodes_speak(3);
+     }},
+    {"a pod runs",
+     [](tale& t) {
+       t.is_told();
+       t.shard_hears(protocol::pod_arrived{words::node("n1"), {"x"}, words::taking(1)});
+     }},
+    {"a larger pod runs",
+     [](tale& t) {
+       t.is_told();
+       t.shard_hears(protocol::pod_arrived{words::node("n1"), {"x"}, words::taking(2)});
+     }},
+    {"asked", [](tale& t) { t.is_asked(); }},
+    {"asked for the fast path", [](tale& t) { t.is_asked(true); }},
+    {"asked under a higher low water", [](tale& t) { t.is_asked(false, 1); }},
+    {"asked, and decided meanwhile",
+     [](tale& t) {
+       t.is_asked();
+       t.shard_hears(protocol::commit{t.g, 0, t.coordinator(t.g), t.g_asks});
+     }},
+    {"one node holds",
+     [](tale& t) {
+       t.is_asked();
+       t.says_held("n1");
+     }},
+    {"the other node holds",
+     [](tale& t) {
+       t.is_asked();
+       t.says_held("n2");
+     }},
+    {"one node refuses",
+     [](tale& t) {
+       t.is_asked();
+       t.says_held("n1", false);
+     }},
+    {"one node has died",
+     [](tale& t) {
+       t.is_asked();
+       (void)t.alone.on(protocol::child_died{protocol::to_node(words::node("n1"))}, {});
+     }},
+    {"promised", [](tale& t) { t.is_promised(); }},
+    {"promised on the fast path", [](tale& t) { t.is_promised(true); }},
+    {"asked what became of it",
+     [](tale& t) {
+       t.is_promised();
+       (void)t.alone.on(protocol::timer_fired{{1, std::hash<base::attempt_id>{}(t.g)}}, {});
+     }},
+    {"committed", [](tale& t) { t.is_committed(); }},
+    {"committed and finished",
+     [](tale& t) {
+       t.is_committed();
+       t.shard_hears(protocol::finish{t.g});
+     }},
+    {"committed, one seat released",
+     [](tale& t) {
+       t.is_committed();
+       t.shard_hears(protocol::release{t.g, {{"a"}}});
+     }},
+    {"given up",
+     [](tale& t) {
+       t.is_promised();
+       t.shard_hears(protocol::abort_attempt{t.g, 0});
+     }},
+    {"a later owner",
+     [](tale& t) {
+       t.is_told();
+       t.nodes_speak();
+       t.shard_hears(protocol::new_epoch{t.coordinator(t.g), {2}, 0});
+     }},
+};
+
 TEST(state_hash, of_shards_in_different_states_differs) {
-  const std::map<std::string, std::function<void(tale&)>> stories{
-      {"nothing heard", [](tale&) {}},
-      {"begun", [](tale& t) { t.begins(); }},
-      {"begun in a later life", [](tale& t) { t.begins(8); }},
-      {"is being told",
-       [](tale& t) {
-         t.begins();
-         t.shard_hears(protocol::view_trust{false, true});
-       }},
-      {"told, and stale", [](tale& t) { t.is_told(false); }},
-      {"told", [](tale& t) { t.is_told(); }},
-      {"the nodes have spoken",
-       [](tale& t) {
-         t.is_told();
-         t.nodes_speak();
-       }},
-      {"the nodes have less room",
-       [](tale& t) {
-         t.is_told();
-         t.nodes_speak(3);
-       }},
-      {"a pod runs",
-       [](tale& t) {
-         t.is_told();
-         t.shard_hears(protocol::pod_arrived{words::node("n1"), {"x"}, words::taking(1)});
-       }},
-      {"a larger pod runs",
-       [](tale& t) {
-         t.is_told();
-         t.shard_hears(protocol::pod_arrived{words::node("n1"), {"x"}, words::taking(2)});
-       }},
-      {"asked", [](tale& t) { t.is_asked(); }},
-      {"asked for the fast path", [](tale& t) { t.is_asked(true); }},
-      {"asked under a higher low water", [](tale& t) { t.is_asked(false, 1); }},
-      {"asked, and decided meanwhile",
-       [](tale& t) {
-         t.is_asked();
-         t.shard_hears(protocol::commit{t.g, 0, t.coordinator(t.g), t.g_asks});
-       }},
-      {"one node holds",
-       [](tale& t) {
-         t.is_asked();
-         t.says_held("n1");
-       }},
-      {"the other node holds",
-       [](tale& t) {
-         t.is_asked();
-         t.says_held("n2");
-       }},
-      {"one node refuses",
-       [](tale& t) {
-         t.is_asked();
-         t.says_held("n1", false);
-       }},
-      {"one node has died",
-       [](tale& t) {
-         t.is_asked();
-         (void)t.alone.on(protocol::child_died{protocol::to_node(words::node("n1"))}, {});
-       }},
-      {"promised", [](tale& t) { t.is_promised(); }},
-      {"promised on the fast path", [](tale& t) { t.is_promised(true); }},
-      {"asked what became of it",
-       [](tale& t) {
-         t.is_promised();
-         (void)t.alone.on(protocol::timer_fired{{1, std::hash<base::attempt_id>{}(t.g)}}, {});
-       }},
-      {"committed", [](tale& t) { t.is_committed(); }},
-      {"committed and finished",
-       [](tale& t) {
-         t.is_committed();
-         t.shard_hears(protocol::finish{t.g});
-       }},
-      {"committed, one seat released",
-       [](tale& t) {
-         t.is_committed();
-         t.shard_hears(protocol::release{t.g, {{"a"}}});
-       }},
-      {"given up",
-       [](tale& t) {
-         t.is_promised();
-         t.shard_hears(protocol::abort_attempt{t.g, 0});
-       }},
-      {"a later owner",
-       [](tale& t) {
-         t.is_told();
-         t.nodes_speak();
-         t.shard_hears(protocol::new_epoch{t.coordinator(t.g), {2}, 0});
-       }},
-  };
   std::map<std::uint64_t, std::string> seen;
-  for (const auto& [name, story] : stories) {
+  for (const auto& [name, story] : shard_stories) {
     tale t;
     story(t);
     const auto [pos, is_new] = seen.emplace(t.alone.state_hash(), name);
