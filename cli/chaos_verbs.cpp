@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/chaos.hpp"
+#include "cli/exhaust_verbs.hpp"
 
 namespace tutti::cli {
 
@@ -65,6 +66,7 @@ void add_chaos_verbs(CLI::App& app, std::function<int()>& run) {
                     "tutti chaos coverage --seeds 300", chaos_coverage);
   add_seeds(*cells, *how);
   add_faults(*cells, *how);
+  add_exhaust_verb(*chaos, run);
   add(*chaos, run, how, "list", "The promises, and what can happen in a schedule",
       "tutti chaos list", [](const chaos_options&) { return chaos_list(); });
 }

@@ -1,0 +1,228 @@
+#include "chaos/small/exhaust.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <fmt/format.h>
+
+#include "base/ensure.hpp"
+#include "base/hash.hpp"
+
+namespace tutti::chaos::small {
+
+namespace {
+
+/// A path that is longer never comes to rest: the longest that do take a third of it.
+constexpr std::size_t path_longest = 1000;
+/// Attempts on one path. Every fault costs an attempt or two.
+constexpr std::uint32_t tries_most = 12;
+constexpr std::uint64_t states_between_questions = 256;
+
+class search {
+public:
+  explicit search(const exhaust_options& how) : how_(how) {}
+
+  exhaust_result run() {
+    current_ = this;
+    base::set_failure_hook([](const char*) noexcept {
+      for (const auto& line : current_->path())
+        std::fprintf(stderr, "  %s\n", line.c_str());
+    });
+    enter(world{how_.of}, how_.faults, UINT64_MAX);
+    while (!stack_.empty() && !out_.broken && go_on())
+      advance();
+    out_.is_complete = stack_.empty() && !out_.broken && !was_cut_;
+    base::set_failure_hook(nullptr);
+    return std::move(out_);
+  }
+
+private:
+  struct frame {
+    world at;
+    std::vector<step> steps;
+    std::size_t free = 0; ///< so many of them cost no fault
+    std::size_t next = 0;
+    std::uint32_t faults_left = 0;
+    std::uint64_t until = UINT64_MAX; ///< states, where the branch behind a fault is cut off
+  };
+
+  bool go_on() {
+    if (out_.states >= how_.states_max)
+      return false;
+    return !how_.may_go_on || out_.states % states_between_questions != 0 || how_.may_go_on();
+  }
+
+  void advance() {
+    auto& top = stack_.back();
+    if (top.next == top.steps.size() || out_.states >= top.until) {
+      was_cut_ |= top.next < top.steps.size();
+      stack_.pop_back();
+      return;
+    }
+    const auto n = top.next++;
+    const auto& s = top.steps[n];
+    const bool is_fault = n >= top.free;
+    const auto left = top.faults_left - (is_fault ? 1 : 0);
+    auto until = top.until;
+    if (is_fault && how_.states_per_fault < UINT64_MAX - out_.states)
+      until = std::min(until, out_.states + how_.states_per_fault);
+    auto next = top.at;
+    ++out_.steps;
+    note_crash(top.at, s);
+    take(next, s);
+    for (const auto id : next.passed())
+      ++out_.passed[std::string{id}];
+    enter(std::move(next), left, until);
+  }
+
+  /// A crash right behind a step that passed a row's point, and the rows that are crashes
+  /// themselves.
+  void note_crash(const world& before, const step& s) {
+    switch (s.what) {
+    case step::kind::crash:
+      for (const auto& x : before.under_way())
+        if (x->what == item::kind::word && std::holds_alternative<protocol::decided>(x->event))
+          ++out_.crashed["C3"]; // it is durable, and nobody has been told
+      break;
+    case step::kind::half_snapshot:
+    case step::kind::whole_snapshot:
+      ++out_.crashed["P8"];
+      break;
+    case step::kind::kill:
+      if (s.who.kind == protocol::role_kind::node)
+        for (const auto& x : before.under_way())
+          if (const auto* r = std::get_if<protocol::received>(&x->event);
+              x->from == s.who && r != nullptr && std::holds_alternative<protocol::held>(r->what))
+            ++out_.crashed["P10"];
+      break;
+    case step::kind::deliver:
+    case step::kind::fire:
+    case step::kind::lose:
+    case step::kind::repeat:
+    case step::kind::lose_answer:
+    case step::kind::remove:
+      return;
+    }
+    for (const auto id : before.passed())
+      ++out_.crashed[std::string{id}];
+  }
+
+  void enter(world x, std::uint32_t faults_left, std::uint64_t until) {
+    out_.longest = std::max(out_.longest, stack_.size());
+    if (x.broken())
+      return fail(*x.broken());
+    if (stack_.size() > path_longest || x.tries() > tries_most)
+      return fail(
+          {"L3", fmt::format("no rest after {} steps and {} attempts", stack_.size(), x.tries())});
+    if (!seen_.insert(base::hash_combine(x.state_hash(), faults_left)).second)
+      return;
+    ++out_.states;
+    frame f{std::move(x), {}, 0, 0, faults_left, until};
+    f.steps = steps_of(f.at, how_.is_reduced);
+    f.free = f.steps.size();
+    if (f.at.is_quiet() && f.at.timers().empty()) {
+      ++out_.ends;
+      if (auto wrong = judge_end(f.at))
+        return fail(std::move(*wrong));
+    }
+    if (faults_left > 0)
+      for (int k = 0; k < fault_kind_count; ++k)
+        if (const auto kind = static_cast<fault_kind>(k); is_wanted(kind)) {
+          const auto more = faults_of(f.at, kind);
+          f.steps.insert(f.steps.end(), more.begin(), more.end());
+        }
+    stack_.push_back(std::move(f));
+  }
+
+  bool is_wanted(fault_kind x) const {
+    return how_.kinds.empty()
+           || std::find(how_.kinds.begin(), how_.kinds.end(), x) != how_.kinds.end();
+  }
+
+  void fail(finding what) {
+    out_.broken = std::move(what);
+    out_.path = path();
+  }
+
+  std::vector<std::string> path() const {
+    std::vector<std::string> out;
+    for (const auto& f : stack_)
+      if (f.next > 0)
+        out.push_back(to_text(f.at, f.steps[f.next - 1]));
+    return out;
+  }
+
+  static inline const search* current_ = nullptr;
+  const exhaust_options& how_;
+  std::vector<frame> stack_;
+  boost::unordered_flat_set<std::uint64_t> seen_;
+  exhaust_result out_;
+  bool was_cut_ = false;
+};
+
+} // namespace
+
+void add(exhaust_result& to, exhaust_result x) {
+  to.states += x.states;
+  to.steps += x.steps;
+  to.ends += x.ends;
+  to.longest = std::max(to.longest, x.longest);
+  to.is_complete &= x.is_complete;
+  for (const auto& [id, n] : x.passed)
+    to.passed[id] += n;
+  for (const auto& [id, n] : x.crashed)
+    to.crashed[id] += n;
+  if (x.broken && !to.broken) {
+    to.broken = std::move(x.broken);
+    to.path = std::move(x.path);
+  }
+}
+
+exhaust_result exhaust(const exhaust_options& how) {
+  return search{how}.run();
+}
+
+std::vector<std::vector<fault_kind>> pairs_of_kinds() {
+  std::vector<std::vector<fault_kind>> out;
+  for (int a = 0; a < fault_kind_count; ++a)
+    for (int b = a; b < fault_kind_count; ++b)
+      out.push_back({static_cast<fault_kind>(a), static_cast<fault_kind>(b)});
+  return out;
+}
+
+exhaust_result exhaust_pairs(exhaust_options how) {
+  exhaust_result all;
+  how.faults = 2;
+  for (auto& pair : pairs_of_kinds()) {
+    if (all.broken)
+      break;
+    how.kinds = std::move(pair);
+    add(all, exhaust(how));
+  }
+  return all;
+}
+
+const std::vector<std::string>& all_rows() {
+  static const std::vector<std::string> all{
+      "C0",  "C1",  "C2",  "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C10", "C11",
+      "C12", "C13", "C14", "P0", "P1", "P2", "P3", "P4", "P5", "P6", "P7",  "P8",
+      "P9",  "P10", "P11", "B0", "B1", "B2", "B3", "Q0", "Q1", "Q2", "Q3"};
+  return all;
+}
+
+const std::map<std::string, std::string, std::less<>>& unreachable_rows() {
+  static const std::map<std::string, std::string, std::less<>> all{
+      {"C6", "no pod is in the way: the plan has no victims"},
+      {"B3", "no pod is in the way: there is no evictor"},
+      {"P7", "a shard has no disk of its own: it shares the decision log's"},
+      {"P9", "a shard has no disk of its own: it shares the decision log's"},
+      {"P11", "a shard has no other owner: one process has them all"},
+      {"Q0", "no owner is paused while another one works: the store's lock forbids it"},
+      {"Q1", "no owner is paused while another one works: the store's lock forbids it"},
+      {"Q2", "no owner is paused while another one works: the store's lock forbids it"},
+      {"Q3", "no owner is paused while another one works: the store's lock forbids it"}};
+  return all;
+}
+
+} // namespace tutti::chaos::small

@@ -1,0 +1,324 @@
+#include "chaos/small/world.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/ensure.hpp"
+#include "base/hash.hpp"
+#include "bridge/binder_role.hpp"
+#include "protocol/gang_role.hpp"
+#include "protocol/messages_codec.hpp"
+#include "protocol/partition_role.hpp"
+#include "protocol/records_codec.hpp"
+#include "shards/node_role.hpp"
+#include "shards/shard_role.hpp"
+
+namespace tutti::chaos::small {
+
+using protocol::address;
+using protocol::role_kind;
+
+namespace {
+
+const address shell{role_kind::admin, 0, {}};
+
+/// Roles are values behind an interface: what steps is a copy, the former state stays as it was.
+std::shared_ptr<protocol::role> copy(role_kind kind, const protocol::role& x) {
+  switch (kind) {
+  case role_kind::node:
+    return std::make_shared<shards::node_role>(static_cast<const shards::node_role&>(x));
+  case role_kind::shard:
+    return std::make_shared<shards::shard_role>(static_cast<const shards::shard_role&>(x));
+  case role_kind::partition:
+    return std::make_shared<protocol::partition_role>(
+        static_cast<const protocol::partition_role&>(x));
+  case role_kind::gang:
+    return std::make_shared<protocol::gang_role>(static_cast<const protocol::gang_role&>(x));
+  case role_kind::binder:
+    return std::make_shared<bridge::binder_role>(static_cast<const bridge::binder_role&>(x));
+  case role_kind::topology:
+  case role_kind::planner:
+  case role_kind::queue:
+  case role_kind::preemption:
+  case role_kind::mirror:
+  case role_kind::evictor:
+  case role_kind::status:
+  case role_kind::admin:
+    break;
+  }
+  ensure(false, static_cast<int>(kind));
+  return nullptr;
+}
+
+std::uint64_t hash_of(const protocol::decision_ptr& x) {
+  return x ? base::hash_of(protocol::encode(*x)) : 0;
+}
+
+/// Of a word: its kind and all that it says.
+std::uint64_t hash_of(const protocol::event& e) {
+  auto h = base::hash_of(std::uint64_t{e.index()});
+  if (const auto* d = std::get_if<protocol::decided>(&e))
+    h = base::hash_combine(h, hash_of(d->winner));
+  else if (const auto* a = std::get_if<protocol::amended>(&e))
+    h = base::hash_combine(h, hash_of(a->now));
+  else if (const auto* r = std::get_if<protocol::amend_refused>(&e))
+    h = base::hash_combine(h, hash_of(r->now));
+  else if (const auto* c = std::get_if<protocol::child_died>(&e))
+    h = base::hash_combine(h, std::hash<address>{}(c->where));
+  return h;
+}
+
+std::uint64_t hash_of(const item& x) {
+  using base::hash_combine;
+  auto h = hash_combine(static_cast<std::uint64_t>(x.what) * 2 + (x.is_orphan ? 1 : 0),
+                        hash_combine(std::hash<address>{}(x.from), std::hash<address>{}(x.to)));
+  switch (x.what) {
+  case item::kind::message:
+    return hash_combine(h, base::hash_of(protocol::encode(protocol::envelope{
+                               x.from, x.to, std::get<protocol::received>(x.event).what})));
+  case item::kind::list:
+    return h;
+  case item::kind::word:
+    return hash_combine(h, hash_of(x.event));
+  case item::kind::request:
+    return hash_combine(
+        hash_combine(h, base::hash_of(x.request.method)),
+        hash_combine(base::hash_of(x.request.target), base::hash_of(x.request.body)));
+  }
+  return h;
+}
+
+bool is_coordinator(role_kind x) {
+  return x == role_kind::gang || x == role_kind::partition;
+}
+
+} // namespace
+
+/// What the design sends between processes: coordinators, shards and nodes' leave, and what a gang
+/// asks the binder. A partition begins its gangs itself, and its queue is beside it.
+bool is_ordered(const item& x) {
+  if (x.what != item::kind::message)
+    return x.what != item::kind::request;
+  const auto a = x.from.kind;
+  const auto b = x.to.kind;
+  const bool is_to_shard = is_coordinator(a) && b == role_kind::shard;
+  const bool is_from_shard = a == role_kind::shard && is_coordinator(b);
+  const bool is_leave = (a == role_kind::gang && b == role_kind::node)
+                        || (a == role_kind::node && b == role_kind::gang);
+  const bool is_binding = (a == role_kind::gang && b == role_kind::binder)
+                          || (a == role_kind::binder && b == role_kind::gang);
+  return !(is_to_shard || is_from_shard || is_leave || is_binding);
+}
+
+void world::say(std::string_view id, std::string what) {
+  if (!broken_)
+    broken_ = finding{std::string{id}, std::move(what)};
+}
+
+const protocol::role* world::find(const address& where) const {
+  const auto pos = roles_.find(where);
+  return pos == roles_.end() ? nullptr : pos->second.role.get();
+}
+
+// ---------------------------------------------------------------- what is under way
+
+void world::put(item x) {
+  x.hash = hash_of(x);
+  under_way_.push_back(std::make_shared<const item>(std::move(x)));
+}
+
+void world::tell(const address& from, const address& to, protocol::message what) {
+  if (const auto* begin = std::get_if<protocol::begin_attempt>(&what))
+    begun_ = begin->attempt;
+  put({.from = from, .to = to, .event = protocol::received{from, std::move(what)}});
+}
+
+void world::word_to(const address& to, base::incarnation_no life, protocol::event e) {
+  put({.what = item::kind::word,
+       .from = shell,
+       .to = to,
+       .event = std::move(e),
+       .incarnation = life});
+}
+
+item_ptr world::take(std::size_t n) {
+  auto x = under_way_.at(n);
+  under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(n));
+  return x;
+}
+
+bool world::is_past(const base::attempt_id& x) const {
+  const auto kept = log_->all().decisions.find(base::slot_of(x));
+  const bool is_decided = kept != log_->all().decisions.end() && kept->second.what->by == x;
+  return x != begun_ && !is_decided;
+}
+
+bool world::is_deliverable(std::size_t n) const {
+  const auto& x = *under_way_.at(n);
+  if (!is_ordered(x))
+    return true;
+  return std::none_of(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(n),
+                      [&x](const auto& y) { return y->from == x.from && y->to == x.to; });
+}
+
+bool world::is_quiet() const {
+  return std::all_of(under_way_.begin(), under_way_.end(),
+                     [](const auto& x) { return x->is_orphan; });
+}
+
+// ---------------------------------------------------------------- steps
+
+void world::begin_step() {
+  passed_.clear();
+}
+
+void world::deliver(std::size_t n) {
+  begin_step();
+  hear(n);
+}
+
+void world::hear(std::size_t n) {
+  ensure(is_deliverable(n), n);
+  const auto x = take(n);
+  if (x->what == item::kind::request) {
+    const auto answer = serve(*x);
+    if (!x->is_orphan)
+      give(x->from, answer);
+    return;
+  }
+  if (x->what == item::kind::list) {
+    give_list(x->to);
+    return;
+  }
+  if (x->what == item::kind::word) {
+    const auto pos = roles_.find(x->to);
+    if (pos != roles_.end() && pos->second.incarnation == x->incarnation)
+      give(x->to, x->event);
+    return;
+  }
+  const auto& what = std::get<protocol::received>(x->event).what;
+  if (x->to.kind == role_kind::queue) {
+    queue_hears(what);
+    return;
+  }
+  auto to = x->to;
+  // A node without an actor is answered for by its shard; whoever else is not there hears nothing.
+  if (to.kind == role_kind::node && !roles_.contains(to))
+    to = protocol::to_shard({node_number(to.key)});
+  if (roles_.contains(to))
+    give(to, x->event);
+}
+
+void world::fire(std::size_t n) {
+  begin_step();
+  const auto due = timers_.at(n);
+  timers_.erase(timers_.begin() + static_cast<std::ptrdiff_t>(n));
+  now_ = std::max(now_, due.due);
+  if (due.of.kind == role_kind::queue)
+    return try_gang(); // its back-off is over
+  give(due.of, protocol::timer_fired{due.id});
+}
+
+void world::lose(std::size_t n) {
+  begin_step();
+  const auto x = take(n);
+  if (x->what == item::kind::request)
+    give(x->from, protocol::answer_unknown{x->exchange, "lost"});
+}
+
+void world::repeat(std::size_t n) {
+  begin_step();
+  under_way_.push_back(under_way_.at(n));
+}
+
+void world::lose_answer(std::size_t n) {
+  begin_step();
+  const auto x = take(n);
+  serve(*x);
+  give(x->from, protocol::answer_unknown{x->exchange, "lost"});
+}
+
+void world::remove(std::size_t pod) {
+  begin_step();
+  was_removed_ = true;
+  api_.remove(pod);
+  tell_watchers(pod);
+}
+
+protocol::answered world::serve(const item& x) {
+  const auto [pod, is_binding] = target_of(x.request);
+  if (is_binding)
+    judge_binding(x.request);
+  const auto before = api_;
+  auto answer = api_.serve(x.exchange, x.request);
+  judge_pods(before);
+  if (before.all()[pod].node != api_.all()[pod].node)
+    tell_watchers(pod);
+  return answer;
+}
+
+void world::give(const address& where, const protocol::event& e) {
+  auto& here = roles_.at(where);
+  auto next = copy(where.kind, *here.role);
+  auto wanted = next->on(e, now_);
+  here.hash = next->state_hash();
+  here.role = std::move(next);
+  perform(where, here.incarnation, std::move(wanted));
+  if (!std::holds_alternative<protocol::replayed>(
+          e)) // half of a journal promises what it took back
+    judge_room();
+}
+
+void world::perform(const address& of, base::incarnation_no life, protocol::effects wanted) {
+  for (auto& e : wanted.list()) {
+    judge_effect(of, e);
+    const auto pos = roles_.find(of);
+    if (pos == roles_.end() || pos->second.incarnation != life)
+      return; // it has ended in the middle
+    const auto me = pos->second;
+    std::visit([&](auto& x) { act(me, of, x); }, e);
+  }
+}
+
+// ---------------------------------------------------------------- hash
+
+/// What a channel that keeps order has under way counts by its place in the channel, all else by
+/// itself; a word by whether the life that it is for still lives. Numbers of lives count only where
+/// a role keeps its own.
+std::uint64_t world::state_hash() const {
+  std::uint64_t moving = 0;
+  for (std::size_t n = 0; n < under_way_.size(); ++n) {
+    const auto& x = *under_way_[n];
+    std::uint64_t place = 0;
+    if (is_ordered(x))
+      for (std::size_t i = 0; i < n; ++i)
+        place += under_way_[i]->from == x.from && under_way_[i]->to == x.to ? 1 : 0;
+    if (x.what == item::kind::word)
+      if (const auto pos = roles_.find(x.to); pos != roles_.end())
+        place = place * 2 + (pos->second.incarnation == x.incarnation ? 1 : 0);
+    moving += base::hash_combine(x.hash, place); // a sum: the order of sending does not count
+  }
+  auto h = base::hash_combine(moving, under_way_.size());
+  const auto add = [&h](std::uint64_t x) { h = base::hash_combine(h, x); };
+  for (const auto& [where, here] : roles_) {
+    add(std::hash<address>{}(where));
+    add(here.hash);
+  }
+  for (const auto& t : timers_) {
+    add(base::hash_combine(std::hash<address>{}(t.of), base::hash_combine(t.id.kind, t.id.key)));
+    add(static_cast<std::uint64_t>(t.due.time_since_epoch().count()));
+  }
+  add(static_cast<std::uint64_t>(now_.time_since_epoch().count()));
+  add(log_->state_hash());
+  add(api_.state_hash());
+  add((is_open_ ? 1u : 0u) + (is_trying_ ? 2u : 0u) + (was_removed_ ? 4u : 0u)
+      + (had_death_ ? 8u : 0u) + (had_new_coordinator_ ? 16u : 0u) + decided_ * 32);
+  add(std::hash<base::attempt_id>{}(begun_));
+  add(base::hash_combine(tries_, failed_));
+  for (const auto epoch : obeyed_)
+    add(epoch);
+  return h;
+}
+
+} // namespace tutti::chaos::small
