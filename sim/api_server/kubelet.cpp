@@ -2,16 +2,14 @@
 #include "sim/api_server/kubelet.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "api/timestamp.hpp"
 #include "base/ensure.hpp"
+#include "sim/api_server/run_for.hpp"
 
 namespace tutti::sim::api_server {
 
 namespace {
-
-constexpr std::string_view run_for_annotation = "tutti.dev/run-for";
 
 std::optional<base::duration> run_for_of(const json::object& doc) {
   auto text = text_at(doc, {"metadata", "annotations", run_for_annotation});
@@ -79,30 +77,6 @@ void write_containers(json::object& doc, bool is_running, std::string_view now) 
 }
 
 } // namespace
-
-std::optional<base::duration> parse_duration(std::string_view text) {
-  double total_ns = 0;
-  while (!text.empty()) {
-    std::string number{text.substr(0, text.find_first_not_of("0123456789."))};
-    text.remove_prefix(number.size());
-    auto unit = text.substr(0, text.find_first_of("0123456789."));
-    text.remove_prefix(unit.size());
-    char* end = nullptr;
-    auto value = std::strtod(number.c_str(), &end);
-    auto scale = unit == "ms"  ? 1e6
-                 : unit == "s" ? 1e9
-                 : unit == "m" ? 6e10
-                 : unit == "h" ? 3.6e12
-                               : 0.;
-    if (number.empty() || *end != '\0' || scale == 0.)
-      return std::nullopt;
-    total_ns += value * scale;
-  }
-  constexpr double longest_ns = 3.6e12 * 24 * 365 * 100; // a century; int64 holds 292 years
-  if (total_ns < 1 || total_ns > longest_ns)
-    return std::nullopt;
-  return base::duration{static_cast<base::duration::rep>(total_ns)};
-}
 
 void kubelet::begin(base::time_point now) {
   if (!options_.is_on)

@@ -60,7 +60,4 @@ private:
   std::set<std::pair<base::time_point, std::string>> by_time_;
 };
 
-/// "30s", "1m30s", "1.5h", "500ms"; nothing if it is none or not positive.
-std::optional<base::duration> parse_duration(std::string_view text);
-
 } // namespace tutti::sim::api_server

@@ -11,6 +11,7 @@
 #include "api/decode.hpp"
 #include "api/schema.hpp"
 #include "api/validate.hpp"
+#include "sim/api_server/run_for.hpp"
 
 namespace tutti::sim::api_server {
 
@@ -103,7 +104,7 @@ std::optional<refusal> rules::admit(const endpoint& what, json::object& doc) con
   };
   auto refused = api::admit_new(doc, {options_.kubernetes, options_.default_scheduler}, cluster);
   if (!refused)
-    return std::nullopt;
+    return what.what->kind == "Pod" ? refuse_run_for(nullptr, doc, about(what, doc)) : std::nullopt;
   return refused_by_rules(std::move(*refused), what.what->kind, about(what, doc));
 }
 
@@ -125,7 +126,7 @@ std::optional<refusal> rules::admit_update(const endpoint& what, json::object& b
   unname(before);
   unname(now);
   if (!refused)
-    return std::nullopt;
+    return what.what->kind == "Pod" ? refuse_run_for(&before, now, about(what, now)) : std::nullopt;
   return refused_by_rules(std::move(*refused), what.what->kind, about(what, now));
 }
 

@@ -1,4 +1,5 @@
 // What happens to pods by itself: running, ending, vanishing; and to the groups they leave behind.
+#include "sim/api_server/run_for.hpp"
 #include "tests/sim/api_server_fixture.hpp"
 
 namespace tutti::sim::api_server::testing {
@@ -170,6 +171,26 @@ TEST_F(Kubelet, counts_the_time_of_a_pod_from_its_start_also_after_a_restart) {
   again.begin();
   ASSERT_TRUE(again.next_deadline());
   EXPECT_EQ(*again.next_deadline(), clock.now() + 20s);
+}
+
+TEST_F(Kubelet, a_time_that_is_none_is_refused_with_what_is_allowed) {
+  auto r = post(pods, R"({"metadata":{"name":"a","annotations":{"tutti.dev/run-for":"2x"}},)"
+                      R"("spec":{"containers":[{"name":"c","image":"i"}]}})");
+  EXPECT_EQ(r.status, 422);
+  EXPECT_EQ(r.text("/details/causes/0/field"), "metadata.annotations[tutti.dev/run-for]");
+  EXPECT_EQ(r.text("/details/causes/0/message"),
+            "Invalid value: \"2x\": must be a positive duration of hours, minutes, seconds or "
+            "milliseconds, such as \"30s\", \"1m30s\", \"1.5h\" or \"500ms\", and at most a "
+            "century");
+  EXPECT_EQ(get(pod_path("a")).status, 404);
+  make_pod("a");
+  const auto path = pod_path("a");
+  const auto patched = [&](const std::string& text) {
+    return merge(path, R"({"metadata":{"annotations":{"tutti.dev/run-for":")" + text + R"("}}})")
+        .status;
+  };
+  EXPECT_EQ(patched("-1s"), 422);
+  EXPECT_EQ(patched("5s"), 200);
 }
 
 TEST_F(Kubelet, an_eviction_obeys_the_budget) {
