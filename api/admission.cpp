@@ -1,3 +1,4 @@
+// What admission makes of an object before it is stored.
 #include "api/admission.hpp"
 
 #include <boost/json.hpp>

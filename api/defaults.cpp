@@ -1,3 +1,4 @@
+// Defaults of groups, workloads and everything that is no pod.
 #include "api/defaults.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Defaults of pods, field by field as the real server sets them.
 #include "api/defaults_pod.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Versions, paths and names per dialect.
 #include "api/dialect.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Walks JSON with the path of where it stands, for errors that name the place.
 #include "api/json_cursor.hpp"
 
 #include <limits>

@@ -1,3 +1,4 @@
+// Reads manifests from files and folders into objects, each with where it came from.
 #include "api/manifest.hpp"
 
 #include <algorithm>

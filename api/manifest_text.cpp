@@ -1,3 +1,4 @@
+// Turns YAML or JSON text into JSON documents.
 #include "api/manifest_text.hpp"
 
 #include <array>
@@ -25,9 +26,11 @@ namespace json = boost::json;
 
 /// Values that aliases may add to one document: stops "billion laughs" long before memory does.
 constexpr std::size_t alias_values_max = 1'000'000;
-/// Nesting of JSON; YAML's own reader has a limit of the same order.
+/// Maps and lists inside each other. No object of Kubernetes needs a tenth of it; readers recurse
+/// on it, and YAML's own gives up at 500 with no word of why.
 constexpr std::size_t depth_max = 400;
-constexpr const char* too_deep = "nested too deeply; allowed: objects and lists, 400 in each other";
+/// So much of a path is shown of a value that is nested too deep.
+constexpr std::size_t path_bytes_shown = 60;
 
 /// What is wrong, and where in the document. Never leaves this file.
 struct complaint {
@@ -137,6 +140,10 @@ std::optional<json::value> as_number(std::string_view text) {
 class tree {
 public:
   void open(json::value empty, std::size_t anchor = 0) {
+    if (levels_.size() == depth_max)
+      throw complaint{
+          fmt::format("{}…: nested too deeply; allowed: objects and lists, {} in each other",
+                      path().substr(0, path_bytes_shown), depth_max)};
     levels_.push_back({std::move(empty), {}, false, false, {}, anchor, values_});
   }
 
@@ -369,6 +376,14 @@ base::error bad(int document, std::string_view what) {
   return {base::code::bad_input, fmt::format("document {}, {}", document, what)};
 }
 
+constexpr std::string_view white_space = " \t\r\n";
+constexpr std::string_view syntax_allowed = "; allowed: YAML or JSON";
+
+/// The text could not even be read, rather than being read and found wrong.
+bool is_syntax(const base::error& why) {
+  return why.message().ends_with(syntax_allowed);
+}
+
 base::result<std::vector<text_document>> parse_yaml(std::string_view text) {
   std::vector<text_document> documents;
   yaml_reader reader{documents};
@@ -380,15 +395,11 @@ base::result<std::vector<text_document>> parse_yaml(std::string_view text) {
     return documents;
   } catch (const complaint& e) {
     return bad(reader.current(), e.text);
-  } catch (const YAML::DeepRecursion&) {
-    return bad(reader.current(), too_deep);
   } catch (const YAML::Exception& e) {
-    return bad(reader.current(), fmt::format("line {}:{}: {}; allowed: YAML or JSON",
-                                             e.mark.line + 1, e.mark.column + 1, e.msg));
+    return bad(reader.current(), fmt::format("line {}:{}: {}{}", e.mark.line + 1, e.mark.column + 1,
+                                             e.msg, syntax_allowed));
   }
 }
-
-constexpr std::string_view white_space = " \t\r\n";
 
 std::string position(std::string_view text, std::size_t offset) {
   auto before = text.substr(0, offset);
@@ -400,7 +411,7 @@ std::string position(std::string_view text, std::size_t offset) {
 base::result<std::vector<text_document>> parse_json(std::string_view text) {
   std::vector<text_document> documents;
   json::parse_options options;
-  options.max_depth = depth_max;
+  options.max_depth = depth_max + 1; // one more than we take: it is we who say so
   std::size_t at = text.find_first_not_of(white_space);
   while (at < text.size()) {
     int number = static_cast<int>(documents.size()) + 1;
@@ -408,11 +419,9 @@ base::result<std::vector<text_document>> parse_json(std::string_view text) {
     boost::system::error_code failure;
     try {
       auto taken = parser.write_some(false, text.data() + at, text.size() - at, failure);
-      if (failure == json::error::too_deep)
-        return bad(number, too_deep);
       if (failure)
-        return bad(number, fmt::format("{}: {}; allowed: YAML or JSON", position(text, at + taken),
-                                       failure.message()));
+        return bad(number, fmt::format("{}: {}{}", position(text, at + taken), failure.message(),
+                                       syntax_allowed));
       documents.push_back({number, parser.handler().grown.take()});
       at = text.find_first_not_of(white_space, at + taken);
     } catch (const complaint& e) {
@@ -447,7 +456,8 @@ base::result<std::vector<text_document>> parse_documents(std::string_view text) 
     return as_json;
   // `{apiVersion: v1, …}` is YAML, though it starts like JSON.
   auto as_yaml = parse_yaml(text);
-  return as_yaml ? as_yaml : as_json;
+  const bool is_wrong_yaml = !as_yaml && !is_syntax(as_yaml.error()); // YAML that says nonsense
+  return as_yaml || is_wrong_yaml ? as_yaml : as_json;
 }
 
 } // namespace tutti::api

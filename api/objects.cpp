@@ -1,3 +1,4 @@
+// Small questions about objects.
 #include "api/objects.hpp"
 
 #include <fmt/core.h>

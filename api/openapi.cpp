@@ -1,3 +1,4 @@
+// Finds the embedded OpenAPI documents.
 #include "api/openapi.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Which terms of pods and nodes decide who may go where.
 #include "api/pod_terms.hpp"
 
 #include "api/requests.hpp"

@@ -1,3 +1,4 @@
+// Reads and writes quantities exactly as the reference implementation does.
 #include "api/quantity.hpp"
 
 #include <algorithm>

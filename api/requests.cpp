@@ -1,3 +1,4 @@
+// What a pod takes on a node, over its containers, init containers and overhead.
 #include "api/requests.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Checks an object against the OpenAPI schema, and says which fields nobody knows.
 #include "api/schema.hpp"
 
 #include <algorithm>

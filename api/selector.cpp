@@ -1,3 +1,4 @@
+// Label selectors: read from JSON, and asked.
 #include "api/selector.hpp"
 
 #include <algorithm>

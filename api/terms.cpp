@@ -1,3 +1,4 @@
+// Taints, tolerations and node selectors: do they match?
 #include "api/terms.hpp"
 
 #include <algorithm>

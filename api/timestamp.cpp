@@ -1,3 +1,4 @@
+// RFC 3339 times as the API writes them.
 #include "api/timestamp.hpp"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// Which rules an object must obey, by its kind.
 #include "api/validate.hpp"
 
 #include <boost/json.hpp>

@@ -1,3 +1,4 @@
+// The words of the real server for each kind of mistake.
 #include "api/validate_errors.hpp"
 
 #include <algorithm>

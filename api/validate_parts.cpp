@@ -1,3 +1,4 @@
+// Rules that several kinds share: unions, fields that stay, topology, claims.
 #include "api/validate_parts.hpp"
 
 #include <algorithm>
