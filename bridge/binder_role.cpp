@@ -1,3 +1,4 @@
+// What the binder does with each answer, and which exchange comes next.
 #include "bridge/binder_role.hpp"
 
 #include <algorithm>
@@ -40,21 +41,21 @@ protocol::effects binder_role::on(const protocol::event& e, base::time_point now
   } else if (const auto* t = std::get_if<protocol::timer_fired>(&e)) {
     window_.on_timer(t->timer);
   }
-  window_.pump(now_, out, [&](job_id id) { return next_request(id, out); });
+  window_.pump(now_, out, [&](request_id id) { return next_exchange(id, out); });
   return out;
 }
 
 // ---------------------------------------------------------------- what gangs ask
 
-void binder_role::add(job j, protocol::effects& out) {
-  const job_key key{j.what.attempt, j.what.uid, j.kind};
+void binder_role::add(request r, protocol::effects& out) {
+  const request_key key{r.what.attempt, r.what.uid, r.kind};
   if (by_key_.contains(key))
     return; // a second copy is answered by the first
-  const auto id = ++last_job_;
+  const auto id = ++last_request_;
   by_key_.emplace(key, id);
-  const bool is_first = j.kind != job_kind::bind; // reads and touches free what others wait for
-  jobs_.emplace(id, std::move(j));
-  if (is_fenced(jobs_.at(id)))
+  const bool is_first = r.kind != request_kind::bind; // reads and touches free what others wait for
+  requests_.emplace(id, std::move(r));
+  if (is_fenced(requests_.at(id)))
     drop_fenced(id, out);
   else
     window_.enqueue(id, is_first);
@@ -64,72 +65,99 @@ void binder_role::hear(const protocol::bind& x, protocol::effects& out) {
   ensure(!x.node.value.empty(), x.pod.name);
   auto& known = fences_[x.partition];
   known = std::max(known, x.fence);
-  job j{.kind = job_kind::bind, .what = x};
-  // Without a version there is nothing to post: the answer to the read is `moved` with one.
-  j.at = x.resource_version.empty() ? step::reading
+  if (const auto pos = by_key_.find({x.attempt, x.uid, request_kind::bind}); pos != by_key_.end()) {
+    replace(pos->second, x);
+    return;
+  }
+  request r{.kind = request_kind::bind, .at = first_step(x), .what = x};
+  add(std::move(r), out);
+}
+
+/// Without a version there is nothing to post: the answer to the read is `moved` with one.
+binder_role::step binder_role::first_step(const protocol::bind& x) {
+  return x.resource_version.empty() ? step::reading
          : x.before.empty()         ? step::posting
                                     : step::writing;
-  add(std::move(j), out);
+}
+
+/// The gang asks again, and what it asks has changed: it has read a newer version and looked at its
+/// record since, or its owner has a higher fence. The older words would be refused, dropped as
+/// fenced and never answered, or bind to a node that is not meant any more. What is on its way may
+/// still win, so the pod is read before the newer Binding leaves (read, look, post).
+void binder_role::replace(request_id id, const protocol::bind& x) {
+  auto& r = requests_.at(id);
+  const bool is_copy = x.node == r.what.node && x.resource_version == r.what.resource_version
+                       && x.fence == r.what.fence && x.before == r.what.before;
+  if (is_copy || x.fence < r.what.fence)
+    return; // a second copy is answered by the first; an older owner's by nobody
+  const bool has_left = r.is_open || r.at == step::reading;
+  r.what = x;
+  r.next_write = 0;
+  r.tries = 0;
+  r.was_refused = false;
+  r.is_superseded = r.is_open;
+  r.at = has_left ? step::reading : first_step(x);
 }
 
 void binder_role::hear(const protocol::read_pod& x, protocol::effects& out) {
-  job j{.kind = job_kind::read, .at = step::reading};
-  j.what.attempt = x.attempt;
-  j.what.pod = x.pod;
-  j.what.uid = x.uid;
-  add(std::move(j), out);
+  request r{.kind = request_kind::read, .at = step::reading};
+  r.what.attempt = x.attempt;
+  r.what.pod = x.pod;
+  r.what.uid = x.uid;
+  add(std::move(r), out);
 }
 
 void binder_role::hear(const protocol::touch& x, protocol::effects& out) {
   auto& known = fences_[x.partition];
   known = std::max(known, x.fence);
   // The gang gives this member up: a Binding that has not left must not leave any more.
-  if (const auto pos = by_key_.find({x.attempt, x.uid, job_kind::bind}); pos != by_key_.end()) {
-    const auto bind_id = pos->second;
-    auto& bind_job = jobs_.at(bind_id);
-    if (bind_job.is_open)
-      bind_job.is_stopped = true;
+  if (const auto pos = by_key_.find({x.attempt, x.uid, request_kind::bind}); pos != by_key_.end()) {
+    const auto older_id = pos->second;
+    auto& older = requests_.at(older_id);
+    if (older.is_open)
+      older.is_stopped = true;
     else
-      finish(bind_id);
+      finish(older_id);
   }
-  job j{.kind = job_kind::touch, .at = step::touching};
-  j.what.attempt = x.attempt;
-  j.what.pod = x.pod;
-  j.what.uid = x.uid;
-  j.what.partition = x.partition;
-  j.what.fence = x.fence;
-  j.touch_no = ++last_touch_;
-  add(std::move(j), out);
+  request r{.kind = request_kind::touch, .at = step::touching};
+  r.what.attempt = x.attempt;
+  r.what.pod = x.pod;
+  r.what.uid = x.uid;
+  r.what.partition = x.partition;
+  r.what.fence = x.fence;
+  r.touch_no = ++last_touch_;
+  add(std::move(r), out);
 }
 
 void binder_role::inspect(const protocol::received& e, protocol::effects& out) const {
   const auto& x = std::get<protocol::inspect>(e.what);
-  out.tell(e.from,
-           protocol::inspected{
-               x.id, fmt::format(R"({{"jobs":{},"inFlight":{},"waiting":{},"bound":{},)"
-                                 R"("unknownAnswers":{}}})",
-                                 jobs_.size(), window_.open(), window_.ready(), bound_, unknown_)});
+  out.tell(e.from, protocol::inspected{
+                       x.id, fmt::format(R"({{"requests":{},"inFlight":{},"waiting":{},"bound":{},)"
+                                         R"("unknownAnswers":{}}})",
+                                         requests_.size(), window_.open(), window_.ready(), bound_,
+                                         unknown_)});
 }
 
 // ---------------------------------------------------------------- asking the server
 
-std::optional<protocol::http_request> binder_role::next_request(job_id id, protocol::effects& out) {
-  const auto pos = jobs_.find(id);
-  if (pos == jobs_.end() || pos->second.is_open)
+std::optional<protocol::http_request> binder_role::next_exchange(request_id id,
+                                                                 protocol::effects& out) {
+  const auto pos = requests_.find(id);
+  if (pos == requests_.end() || pos->second.is_open)
     return std::nullopt;
-  auto& j = pos->second;
-  if (is_fenced(j)) {
+  auto& r = pos->second;
+  if (is_fenced(r)) {
     drop_fenced(id, out);
     return std::nullopt;
   }
-  if (j.is_stopped && j.at != step::reading) {
+  if (r.is_stopped && r.at != step::reading) {
     finish(id); // the touch that stopped it is the answer
     return std::nullopt;
   }
-  j.is_open = true;
-  switch (j.at) {
+  r.is_open = true;
+  switch (r.at) {
   case step::writing: {
-    const auto& w = j.what.before.at(j.next_write);
+    const auto& w = r.what.before.at(r.next_write);
     return protocol::http_request{.method = w.method,
                                   .target = w.path,
                                   .body = w.body,
@@ -138,20 +166,20 @@ std::optional<protocol::http_request> binder_role::next_request(job_id id, proto
   }
   case step::checking:
     return protocol::http_request{.method = "GET",
-                                  .target = j.what.before.at(j.next_write).path,
+                                  .target = r.what.before.at(r.next_write).path,
                                   .body = {},
                                   .content_type = {},
                                   .is_urgent = true};
   case step::posting:
     // Upholds S3: the sender posts only what its durable decision contains.
     out.add(protocol::fault{"B0"});
-    return binding_request(j.what);
+    return binding_request(r.what);
   case step::reading:
-    return get_pod_request(j.what.pod);
+    return get_pod_request(r.what.pod);
   case step::touching: {
-    const auto highest = std::max(fences_[j.what.partition], j.what.fence);
-    return touch_request({j.what.pod, j.what.uid, fence{j.what.partition, highest},
-                          fmt::format("{:x}.{}.{}", seed_, incarnation_, j.touch_no)});
+    const auto highest = std::max(fences_[r.what.partition], r.what.fence);
+    return touch_request({r.what.pod, r.what.uid, fence{r.what.partition, highest},
+                          fmt::format("{:x}.{}.{}", seed_, incarnation_, r.touch_no)});
   }
   }
   return std::nullopt;
@@ -160,60 +188,64 @@ std::optional<protocol::http_request> binder_role::next_request(job_id id, proto
 void binder_role::on_answer(std::uint64_t exchange, int status, const std::string& body,
                             std::int64_t retry_after_ms, protocol::effects& out) {
   const auto id = window_.close(exchange);
-  const auto pos = id ? jobs_.find(*id) : jobs_.end();
-  if (pos == jobs_.end())
+  const auto pos = id ? requests_.find(*id) : requests_.end();
+  if (pos == requests_.end())
     return;
-  auto& j = pos->second;
-  j.is_open = false;
-  if (j.at == step::posting)
+  auto& r = pos->second;
+  r.is_open = false;
+  if (std::exchange(r.is_superseded, false)) {
+    again(*id, r, step::reading); // whatever became of the older words, the pod says it
+    return;
+  }
+  if (r.at == step::posting)
     out.add(protocol::fault{"B1"});
-  const auto asked = j.at == step::posting                             ? operation::bind
-                     : j.at == step::reading || j.at == step::checking ? operation::read
+  const auto asked = r.at == step::posting                             ? operation::bind
+                     : r.at == step::reading || r.at == step::checking ? operation::read
                                                                        : operation::patch;
   const auto v = judge(asked, status, body);
   if (v == verdict::unknown)
     ++unknown_;
-  if (on_common(*id, j, v, retry_after_ms, out))
+  if (on_common(*id, r, v, retry_after_ms, out))
     return;
-  switch (j.at) {
+  switch (r.at) {
   case step::writing:
-    on_write(*id, j, v);
+    on_write(*id, r, v);
     return;
   case step::checking:
-    on_check(*id, j, v, body, out);
+    on_check(*id, r, v, body, out);
     return;
   case step::posting:
-    on_post(*id, j, v, out);
+    on_post(*id, r, v, out);
     return;
   case step::reading:
-    on_read(*id, j, v, body, out);
+    on_read(*id, r, v, body, out);
     return;
   case step::touching:
-    on_touch(*id, j, v, body, out);
+    on_touch(*id, r, v, body, out);
     return;
   }
 }
 
-bool binder_role::on_common(job_id id, job& j, verdict v, std::int64_t retry_after_ms,
+bool binder_role::on_common(request_id id, request& r, verdict v, std::int64_t retry_after_ms,
                             protocol::effects& out) {
   if (v == verdict::wait) {
     const auto asked = asked_wait(retry_after_ms);
     if (asked.count() > 0)
       window_.pause(asked, now_, out);
-    retry(id, j, asked, out);
+    retry(id, r, asked, out);
     return true;
   }
   if (v == verdict::forbidden) {
-    out.add(protocol::note{"binder.forbidden", {{"pod", to_text(j.what.pod)}}, true});
-    if (j.kind == job_kind::bind)
+    out.add(protocol::note{"binder.forbidden", {{"pod", to_text(r.what.pod)}}, true});
+    if (r.kind == request_kind::bind)
       answer_bind(id, bind_verdict::forbidden, {}, out);
     else
-      retry(id, j, limits::forbidden_wait, out);
+      retry(id, r, limits::forbidden_wait, out);
     return true;
   }
   // A read that brought nothing is simply repeated; it changes nothing.
-  if (v == verdict::unknown && (j.at == step::reading || j.at == step::checking)) {
-    retry(id, j, {}, out);
+  if (v == verdict::unknown && (r.at == step::reading || r.at == step::checking)) {
+    retry(id, r, {}, out);
     return true;
   }
   return false;
@@ -221,35 +253,35 @@ bool binder_role::on_common(job_id id, job& j, verdict v, std::int64_t retry_aft
 
 // ---------------------------------------------------------------- writes before the Binding
 
-void binder_role::on_write(job_id id, job& j, verdict v) {
+void binder_role::on_write(request_id id, request& r, verdict v) {
   // Whatever the answer, only what is read back is believed.
-  j.was_refused = v != verdict::done && v != verdict::unknown;
-  again(id, j, step::checking);
+  r.was_refused = v != verdict::done && v != verdict::unknown;
+  again(id, r, step::checking);
 }
 
-void binder_role::on_check(job_id id, job& j, verdict v, const std::string& body,
+void binder_role::on_check(request_id id, request& r, verdict v, const std::string& body,
                            protocol::effects& out) {
-  const auto& write = j.what.before.at(j.next_write);
+  const auto& write = r.what.before.at(r.next_write);
   if (v == verdict::done && json_contains(body, write.body)) {
-    ++j.next_write;
-    j.tries = 0;
-    again(id, j, j.next_write < j.what.before.size() ? step::writing : step::posting);
+    ++r.next_write;
+    r.tries = 0;
+    again(id, r, r.next_write < r.what.before.size() ? step::writing : step::posting);
     return;
   }
-  if (j.was_refused || v != verdict::done) {
+  if (r.was_refused || v != verdict::done) {
     // The object is not what the plan was made on, or gone: this member cannot be bound as planned.
     answer_bind(id, bind_verdict::refused, {}, out);
     return;
   }
-  j.at = step::writing;
-  retry(id, j, {}, out);
+  r.at = step::writing;
+  retry(id, r, {}, out);
 }
 
 // ---------------------------------------------------------------- Bindings
 
-void binder_role::on_post(job_id id, job& j, verdict v, protocol::effects& out) {
+void binder_role::on_post(request_id id, request& r, verdict v, protocol::effects& out) {
   if (v == verdict::done) {
-    answer_bind(id, bind_verdict::bound, {.node = j.what.node.value}, out);
+    answer_bind(id, bind_verdict::bound, {.node = r.what.node.value}, out);
     return;
   }
   if (v == verdict::gone) {
@@ -257,19 +289,19 @@ void binder_role::on_post(job_id id, job& j, verdict v, protocol::effects& out) 
     return;
   }
   if (v == verdict::invalid) {
-    out.add(protocol::note{"binder.refused", {{"pod", to_text(j.what.pod)}}, true});
+    out.add(protocol::note{"binder.refused", {{"pod", to_text(r.what.pod)}}, true});
     answer_bind(id, bind_verdict::refused, {}, out);
     return;
   }
   // Refused or unknown: the pod itself says what happened.
-  ++j.tries;
-  again(id, j, step::reading);
+  ++r.tries;
+  again(id, r, step::reading);
 }
 
-void binder_role::on_read(job_id id, job& j, verdict v, const std::string& body,
+void binder_role::on_read(request_id id, request& r, verdict v, const std::string& body,
                           protocol::effects& out) {
   if (v == verdict::gone) {
-    if (j.kind == job_kind::bind)
+    if (r.kind == request_kind::bind)
       answer_bind(id, bind_verdict::gone, {}, out);
     else
       answer_read(id, pod_state::gone, {}, out);
@@ -277,60 +309,61 @@ void binder_role::on_read(job_id id, job& j, verdict v, const std::string& body,
   }
   const auto pod = read_pod_view(body);
   if (v != verdict::done || !pod) {
-    retry(id, j, {}, out);
+    retry(id, r, {}, out);
     return;
   }
-  learn(j, *pod);
-  if (j.kind == job_kind::bind)
-    bind_by_view(id, j, *pod, out);
+  learn(r, *pod);
+  if (r.kind == request_kind::bind)
+    bind_by_view(id, r, *pod, out);
   else
     answer_read(id, pod_state::pending, *pod, out);
 }
 
 /// The answer to a Binding that was refused or lost, from the pod as it is (B1, B2, C7).
-void binder_role::bind_by_view(job_id id, job& j, const pod_view& pod, protocol::effects& out) {
-  if (pod.uid != j.what.uid.value)
+void binder_role::bind_by_view(request_id id, request& r, const pod_view& pod,
+                               protocol::effects& out) {
+  if (pod.uid != r.what.uid.value)
     answer_bind(id, bind_verdict::replaced, pod, out);
   else if (!pod.node.empty())
-    answer_bind(id, pod.node == j.what.node.value ? bind_verdict::bound : bind_verdict::elsewhere,
+    answer_bind(id, pod.node == r.what.node.value ? bind_verdict::bound : bind_verdict::elsewhere,
                 pod, out);
   else if (pod.is_deleting || pod.is_terminal)
     answer_bind(id, bind_verdict::gone, pod, out);
-  else if (is_fenced(j))
+  else if (is_fenced(r))
     drop_fenced(id, out);
   else if (pod.is_gated)
     answer_bind(id, bind_verdict::gated, pod, out);
-  else if (pod.resource_version != j.what.resource_version || j.is_stopped)
+  else if (pod.resource_version != r.what.resource_version || r.is_stopped)
     answer_bind(id, bind_verdict::moved, pod, out);
   else {
     // Same version, unbound: nothing has happened yet, and the very same Binding may go out again.
-    j.at = step::posting;
-    retry(id, j, {}, out);
+    r.at = step::posting;
+    retry(id, r, {}, out);
   }
 }
 
-void binder_role::answer_bind(job_id id, bind_verdict v, const pod_view& pod,
+void binder_role::answer_bind(request_id id, bind_verdict v, const pod_view& pod,
                               protocol::effects& out) {
-  const auto& j = jobs_.at(id);
-  ensure(j.kind == job_kind::bind, id);
+  const auto& r = requests_.at(id);
+  ensure(r.kind == request_kind::bind, id);
   bound_ += v == bind_verdict::bound ? 1 : 0;
   out.add(protocol::fault{"B2"});
-  out.tell(protocol::to_gang(j.what.attempt.gang),
-           protocol::bind_answer{j.what.attempt, j.what.uid, v, pod.resource_version, {pod.node}});
+  out.tell(protocol::to_gang(r.what.attempt.gang),
+           protocol::bind_answer{r.what.attempt, r.what.uid, v, pod.resource_version, {pod.node}});
   finish(id);
 }
 
 // ---------------------------------------------------------------- reads and touches
 
-void binder_role::on_touch(job_id id, job& j, verdict v, const std::string& body,
+void binder_role::on_touch(request_id id, request& r, verdict v, const std::string& body,
                            protocol::effects& out) {
   switch (v) {
   case verdict::done:
     if (const auto pod = read_pod_view(body)) {
-      learn(j, *pod);
+      learn(r, *pod);
       answer_read(id, pod_state::pending, *pod, out);
     } else {
-      retry(id, j, {}, out);
+      retry(id, r, {}, out);
     }
     return;
   case verdict::gone:
@@ -340,8 +373,8 @@ void binder_role::on_touch(job_id id, job& j, verdict v, const std::string& body
     answer_read(id, pod_state::replaced, {}, out);
     return;
   case verdict::invalid:
-    out.add(protocol::note{"binder.touch_refused", {{"pod", to_text(j.what.pod)}}, true});
-    retry(id, j, limits::forbidden_wait, out);
+    out.add(protocol::note{"binder.touch_refused", {{"pod", to_text(r.what.pod)}}, true});
+    retry(id, r, limits::forbidden_wait, out);
     return;
   case verdict::look:
   case verdict::wait:
@@ -351,17 +384,17 @@ void binder_role::on_touch(job_id id, job& j, verdict v, const std::string& body
   case verdict::too_new:
   case verdict::reconnect:
     // Touching twice does no harm: the mark is the same, and so is the reason.
-    retry(id, j, {}, out);
+    retry(id, r, {}, out);
     return;
   }
 }
 
-void binder_role::answer_read(job_id id, pod_state state, const pod_view& pod,
+void binder_role::answer_read(request_id id, pod_state state, const pod_view& pod,
                               protocol::effects& out) {
-  const auto& j = jobs_.at(id);
-  ensure(j.kind != job_kind::bind, id);
+  const auto& r = requests_.at(id);
+  ensure(r.kind != request_kind::bind, id);
   if (state == pod_state::pending) {
-    if (pod.uid != j.what.uid.value)
+    if (pod.uid != r.what.uid.value)
       state = pod_state::replaced;
     else if (pod.is_terminal)
       state = pod_state::terminal;
@@ -370,10 +403,10 @@ void binder_role::answer_read(job_id id, pod_state state, const pod_view& pod,
     else if (pod.is_deleting)
       state = pod_state::gone; // never bound any more: the server refuses a pod being deleted
   }
-  out.tell(protocol::to_gang(j.what.attempt.gang), protocol::pod_read{j.what.attempt,
-                                                                      j.what.uid,
+  out.tell(protocol::to_gang(r.what.attempt.gang), protocol::pod_read{r.what.attempt,
+                                                                      r.what.uid,
                                                                       state,
-                                                                      j.kind == job_kind::touch,
+                                                                      r.kind == request_kind::touch,
                                                                       pod.resource_version,
                                                                       {pod.node}});
   finish(id);
@@ -381,67 +414,69 @@ void binder_role::answer_read(job_id id, pod_state state, const pod_view& pod,
 
 // ---------------------------------------------------------------- helpers
 
-void binder_role::again(job_id id, job& j, step at) {
-  j.at = at;
+void binder_role::again(request_id id, request& r, step at) {
+  r.at = at;
   window_.enqueue(id, true);
 }
 
-void binder_role::retry(job_id id, job& j, base::duration at_least, protocol::effects& out) {
-  const auto wait = backoff({base::limits::resend_first, base::limits::resend_longest}, j.tries,
-                            seed_, base::hash_of(j.what.uid.value));
-  ++j.tries;
+void binder_role::retry(request_id id, request& r, base::duration at_least,
+                        protocol::effects& out) {
+  const auto wait = backoff({base::limits::resend_first, base::limits::resend_longest}, r.tries,
+                            seed_, base::hash_of(r.what.uid.value));
+  ++r.tries;
   window_.later(id, std::max(wait, at_least), out);
 }
 
-void binder_role::finish(job_id id) {
-  const auto pos = jobs_.find(id);
-  ensure(pos != jobs_.end(), id);
+void binder_role::finish(request_id id) {
+  const auto pos = requests_.find(id);
+  ensure(pos != requests_.end(), id);
   by_key_.erase({pos->second.what.attempt, pos->second.what.uid, pos->second.kind});
-  jobs_.erase(pos);
+  requests_.erase(pos);
 }
 
-void binder_role::learn(const job& j, const pod_view& pod) {
-  const bool is_ours = pod.fenced && pod.fenced->partition == j.what.partition;
-  if (!is_ours || pod.uid != j.what.uid.value || j.kind == job_kind::read)
+void binder_role::learn(const request& r, const pod_view& pod) {
+  const bool is_ours = pod.fenced && pod.fenced->partition == r.what.partition;
+  if (!is_ours || pod.uid != r.what.uid.value || r.kind == request_kind::read)
     return;
-  auto& known = fences_[j.what.partition];
+  auto& known = fences_[r.what.partition];
   known = std::max(known, pod.fenced->epoch);
 }
 
 /// Upholds rule 7: who reads a fence above its own stops.
-bool binder_role::is_fenced(const job& j) const {
-  if (j.kind != job_kind::bind)
+bool binder_role::is_fenced(const request& r) const {
+  if (r.kind != request_kind::bind)
     return false;
-  const auto known = fences_.find(j.what.partition);
-  return known != fences_.end() && known->second > j.what.fence;
+  const auto known = fences_.find(r.what.partition);
+  return known != fences_.end() && known->second > r.what.fence;
 }
 
-void binder_role::drop_fenced(job_id id, protocol::effects& out) {
-  const auto& j = jobs_.at(id);
-  out.add(protocol::note{"binder.fenced", {{"pod", to_text(j.what.pod)}}, false});
+void binder_role::drop_fenced(request_id id, protocol::effects& out) {
+  const auto& r = requests_.at(id);
+  out.add(protocol::note{"binder.fenced", {{"pod", to_text(r.what.pod)}}, false});
   finish(id);
 }
 
-/// A job goes by what was asked, not by its number, so that the order of questions does not count.
-/// The number does where a timer knows the job by it. Left out: what `inspect` counts.
+/// A request goes by what was asked, not by its number, so that the order of questions does not
+/// count. The number does where a timer knows the request by it. Left out: what `inspect` counts.
 std::uint64_t binder_role::state_hash() const {
   using base::hash_of;
-  auto h = hash_of(std::uint64_t{jobs_.size()});
+  auto h = hash_of(std::uint64_t{requests_.size()});
   const auto add = [&h](std::uint64_t x) { h = base::hash_combine(h, x); };
   const auto& line = window_.line();
   for (const auto& [key, id] : by_key_) {
-    const auto& j = jobs_.at(id);
-    const bool waits = !j.is_open && std::find(line.begin(), line.end(), id) == line.end();
-    add(hash_of(protocol::encode(protocol::envelope{{}, {}, protocol::message{j.what}})));
-    add(static_cast<std::uint64_t>(j.kind) * 64 + static_cast<std::uint64_t>(j.at) * 8
-        + (j.is_open ? 1u : 0u) + (j.is_stopped ? 2u : 0u) + (j.was_refused ? 4u : 0u));
-    add(j.next_write);
-    add(j.touch_no);
-    add(j.tries);
+    const auto& r = requests_.at(id);
+    const bool waits = !r.is_open && std::find(line.begin(), line.end(), id) == line.end();
+    add(hash_of(protocol::encode(protocol::envelope{{}, {}, protocol::message{r.what}})));
+    add(static_cast<std::uint64_t>(r.kind) * 64 + static_cast<std::uint64_t>(r.at) * 8
+        + (r.is_open ? 1u : 0u) + (r.is_stopped ? 2u : 0u) + (r.was_refused ? 4u : 0u));
+    add(r.is_superseded ? 1 : 0);
+    add(r.next_write);
+    add(r.touch_no);
+    add(r.tries);
     add(waits ? id : 0);
   }
   for (const auto id : line)
-    if (const auto pos = jobs_.find(id); pos != jobs_.end()) {
+    if (const auto pos = requests_.find(id); pos != requests_.end()) {
       add(std::hash<base::attempt_id>{}(pos->second.what.attempt));
       add(hash_of(pos->second.what.uid.value) + static_cast<std::uint64_t>(pos->second.kind));
     }

@@ -30,7 +30,8 @@ namespace tutti::bridge {
 /// A touch ends a Binding of the same pod that is not posted yet. A pod that carries a higher fence
 /// of the gang's partition stops Bindings and is not answered: its writer has been superseded.
 /// Stateless across restarts: gangs repeat what they were not answered, (attempt, pod, kind) is the
-/// key under which a second copy is ignored.
+/// key under which a second copy is ignored. A `bind` that says something else than the one before
+/// replaces it, unless its fence is lower.
 class binder_role final : public protocol::role {
 public:
   binder_role();
@@ -39,7 +40,7 @@ public:
   std::uint64_t state_hash() const override;
 
 private:
-  enum class job_kind : std::uint8_t { bind, read, touch };
+  enum class request_kind : std::uint8_t { bind, read, touch };
   enum class step : std::uint8_t {
     writing,  // the before_bind write `next_write`
     checking, // reads it back
@@ -48,54 +49,61 @@ private:
     touching
   };
 
-  struct job {
-    job_kind kind = job_kind::bind;
+  struct request {
+    request_kind kind = request_kind::bind;
     step at = step::posting;
     protocol::bind what; // read and touch use its attempt, pod, uid, partition, fence
     std::size_t next_write = 0;
     std::uint64_t touch_no = 0;
-    std::uint32_t tries = 0;  // failures in a row
-    bool is_open = false;     // an exchange is out
-    bool is_stopped = false;  // touched meanwhile: report, do not post again
-    bool was_refused = false; // the write being checked was refused, not lost
+    std::uint32_t tries = 0;    // failures in a row
+    bool is_open = false;       // an exchange is out
+    bool is_stopped = false;    // touched meanwhile: report, do not post again
+    bool is_superseded = false; // the open exchange is of words that were replaced
+    bool was_refused = false;   // the write being checked was refused, not lost
   };
-  using job_key = std::tuple<base::attempt_id, base::pod_uid, job_kind>;
-  using job_id = std::uint64_t;
+  using request_key = std::tuple<base::attempt_id, base::pod_uid, request_kind>;
+  using request_id = std::uint64_t;
 
-  void add(job j, protocol::effects& out);
+  void add(request r, protocol::effects& out);
+  static step first_step(const protocol::bind& x);
+  void replace(request_id id, const protocol::bind& x);
   void hear(const protocol::bind& x, protocol::effects& out);
   void hear(const protocol::read_pod& x, protocol::effects& out);
   void hear(const protocol::touch& x, protocol::effects& out);
   void inspect(const protocol::received& e, protocol::effects& out) const;
 
-  std::optional<protocol::http_request> next_request(job_id id, protocol::effects& out);
+  std::optional<protocol::http_request> next_exchange(request_id id, protocol::effects& out);
   void on_answer(std::uint64_t exchange, int status, const std::string& body,
                  std::int64_t retry_after_ms, protocol::effects& out);
-  void on_write(job_id id, job& j, verdict v);
-  void on_check(job_id id, job& j, verdict v, const std::string& body, protocol::effects& out);
-  void on_post(job_id id, job& j, verdict v, protocol::effects& out);
-  void on_read(job_id id, job& j, verdict v, const std::string& body, protocol::effects& out);
-  void on_touch(job_id id, job& j, verdict v, const std::string& body, protocol::effects& out);
+  void on_write(request_id id, request& r, verdict v);
+  void on_check(request_id id, request& r, verdict v, const std::string& body,
+                protocol::effects& out);
+  void on_post(request_id id, request& r, verdict v, protocol::effects& out);
+  void on_read(request_id id, request& r, verdict v, const std::string& body,
+               protocol::effects& out);
+  void on_touch(request_id id, request& r, verdict v, const std::string& body,
+                protocol::effects& out);
   /// Waiting, refused rights and lost reads are the same for every step; true if it was one.
-  bool on_common(job_id id, job& j, verdict v, std::int64_t retry_after_ms, protocol::effects& out);
+  bool on_common(request_id id, request& r, verdict v, std::int64_t retry_after_ms,
+                 protocol::effects& out);
 
-  void bind_by_view(job_id id, job& j, const pod_view& pod, protocol::effects& out);
-  void answer_bind(job_id id, protocol::bind_verdict v, const pod_view& pod,
+  void bind_by_view(request_id id, request& r, const pod_view& pod, protocol::effects& out);
+  void answer_bind(request_id id, protocol::bind_verdict v, const pod_view& pod,
                    protocol::effects& out);
-  void answer_read(job_id id, protocol::pod_state state, const pod_view& pod,
+  void answer_read(request_id id, protocol::pod_state state, const pod_view& pod,
                    protocol::effects& out);
-  void again(job_id id, job& j, step at);
-  void retry(job_id id, job& j, base::duration at_least, protocol::effects& out);
-  void finish(job_id id);
-  void learn(const job& j, const pod_view& pod);
-  bool is_fenced(const job& j) const;
-  void drop_fenced(job_id id, protocol::effects& out);
+  void again(request_id id, request& r, step at);
+  void retry(request_id id, request& r, base::duration at_least, protocol::effects& out);
+  void finish(request_id id);
+  void learn(const request& r, const pod_view& pod);
+  bool is_fenced(const request& r) const;
+  void drop_fenced(request_id id, protocol::effects& out);
 
   exchange_window window_;
-  std::map<job_id, job> jobs_;
-  std::map<job_key, job_id> by_key_;
+  std::map<request_id, request> requests_;
+  std::map<request_key, request_id> by_key_;
   std::map<base::partition_id, base::epoch_no> fences_; // highest seen, per partition
-  job_id last_job_ = 0;
+  request_id last_request_ = 0;
   std::uint64_t last_touch_ = 0;
   std::uint64_t seed_ = 0;
   std::uint64_t incarnation_ = 0;

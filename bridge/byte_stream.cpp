@@ -1,3 +1,4 @@
+// Sockets behind the byte stream: by address or by descriptor.
 #include "bridge/byte_stream.hpp"
 
 #include <functional>

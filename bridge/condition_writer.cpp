@@ -1,3 +1,4 @@
+// The life of one condition: read, compared, patched, and read again when somebody interfered.
 #include "bridge/condition_writer.hpp"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ std::string cut(std::string text, std::size_t limit) {
 
 } // namespace
 
-bool condition_writer::say(const protocol::set_condition& x, job_id id, exchange_window& window,
+bool condition_writer::say(const protocol::set_condition& x, request_id id, exchange_window& window,
                            protocol::effects& out) {
   ensure(!x.reason.empty(), x.type, x.name.name);
   auto type = x.type;
@@ -48,7 +49,7 @@ bool condition_writer::say(const protocol::set_condition& x, job_id id, exchange
     e.type = type;
   }
   use(pos->second, e);
-  const auto job = pos->second;
+  const auto request = pos->second;
   content wanted{x.status, x.reason, cut(x.message, limits::message_bytes)};
   if (is_final(e, wanted) || (e.known && !e.is_open && !is_needed(e, wanted))) {
     if (!is_final(e, wanted))
@@ -56,16 +57,17 @@ bool condition_writer::say(const protocol::set_condition& x, job_id id, exchange
     return is_new;
   }
   if (!e.wanted && waiting_ >= limits::conditions_waiting) {
+    ++dropped_;
     out.add(protocol::note{"status.dropped", {{"object", to_text(x.name)}}, true});
     if (is_new)
-      forget(job);
+      forget(request);
     return is_new;
   }
   const bool was_idle = !e.wanted;
   waiting_ += was_idle ? 1 : 0;
   e.wanted = std::move(wanted);
   if (was_idle && !e.is_open)
-    window.enqueue(job, false);
+    window.enqueue(request, false);
   forget_oldest();
   return is_new;
 }
@@ -85,8 +87,8 @@ bool condition_writer::is_needed(const entry& e, const content& c) const {
   return !(e.is_pod && e.known->is_bound && !c.status);
 }
 
-std::optional<protocol::http_request> condition_writer::next_request(job_id id,
-                                                                     base::wall_time now) {
+std::optional<protocol::http_request> condition_writer::next_exchange(request_id id,
+                                                                      base::wall_time now) {
   const auto pos = entries_.find(id);
   if (pos == entries_.end() || pos->second.is_open || !pos->second.wanted)
     return std::nullopt;
@@ -124,7 +126,7 @@ std::string condition_writer::path_of(const entry& e) const {
                      e.name.space, e.name.name);
 }
 
-void condition_writer::on_answer(job_id id, const answer& a, base::time_point now,
+void condition_writer::on_answer(request_id id, const answer& a, base::time_point now,
                                  exchange_window& window, protocol::effects& out) {
   const auto pos = entries_.find(id);
   if (pos == entries_.end())
@@ -170,7 +172,7 @@ void condition_writer::on_answer(job_id id, const answer& a, base::time_point no
     on_read(id, e, v, a.body, window, out);
 }
 
-void condition_writer::on_read(job_id id, entry& e, verdict v, std::string_view body,
+void condition_writer::on_read(request_id id, entry& e, verdict v, std::string_view body,
                                exchange_window& window, protocol::effects& out) {
   boost::json::error_code ec;
   const auto value = boost::json::parse({body.data(), body.size()}, ec);
@@ -206,7 +208,7 @@ void condition_writer::on_read(job_id id, entry& e, verdict v, std::string_view 
     settle(e);
 }
 
-void condition_writer::on_patch(job_id id, entry& e, verdict v, std::string_view body,
+void condition_writer::on_patch(request_id id, entry& e, verdict v, std::string_view body,
                                 exchange_window& window, protocol::effects& out) {
   if (v != verdict::done) {
     e.known.reset(); // changed by somebody, or written and not heard of: look
@@ -232,8 +234,8 @@ void condition_writer::on_patch(job_id id, entry& e, verdict v, std::string_view
     settle(e);
 }
 
-void condition_writer::retry(job_id id, entry& e, base::duration at_least, exchange_window& window,
-                             protocol::effects& out) {
+void condition_writer::retry(request_id id, entry& e, base::duration at_least,
+                             exchange_window& window, protocol::effects& out) {
   const auto wait = backoff({base::limits::resend_first, limits::reconnect_longest}, e.tries, seed_,
                             base::hash_of(e.uid));
   ++e.tries;
@@ -245,7 +247,7 @@ void condition_writer::settle(entry& e) {
   e.wanted.reset();
 }
 
-void condition_writer::forget(job_id id) {
+void condition_writer::forget(request_id id) {
   const auto pos = entries_.find(id);
   ensure(pos != entries_.end(), id);
   settle(pos->second);
@@ -254,7 +256,7 @@ void condition_writer::forget(job_id id) {
   entries_.erase(pos);
 }
 
-void condition_writer::use(job_id id, entry& e) {
+void condition_writer::use(request_id id, entry& e) {
   by_use_.erase(e.used);
   e.used = ++last_use_;
   by_use_.emplace(e.used, id);

@@ -29,31 +29,39 @@ namespace tutti::bridge {
 /// A part of the status role: plain state, effects only.
 class condition_writer {
 public:
-  using job_id = std::uint64_t;
+  using request_id = std::uint64_t; ///< one per (object, type), given by the role
 
   /// `spoken` decides path and name of a group's condition.
   explicit condition_writer(api::dialect spoken) : spoken_(spoken) {}
 
+  /// Of the jitter between retries.
   void seed(std::uint64_t seed) { seed_ = seed; }
 
-  /// A word on one object; `id` becomes its job if it is new. Returns whether `id` was used.
-  bool say(const protocol::set_condition& x, job_id id, exchange_window& window,
+  /// A word on one object; `id` becomes its request if it is new. Returns whether `id` was used.
+  bool say(const protocol::set_condition& x, request_id id, exchange_window& window,
            protocol::effects& out);
 
-  /// The request of a job of this writer; nothing if it has nothing to do.
-  std::optional<protocol::http_request> next_request(job_id id, base::wall_time now);
+  /// The next exchange of a request of this writer; nothing if it has nothing to do.
+  std::optional<protocol::http_request> next_exchange(request_id id, base::wall_time now);
 
+  /// What came back for an exchange.
   struct answer {
     int status = 0; ///< 0 = unknown
     std::string_view body;
     std::int64_t retry_after_ms = 0;
   };
-  void on_answer(job_id id, const answer& a, base::time_point now, exchange_window& window,
+  /// The exchange of `id` has ended: on to the next step, to a retry, or done.
+  void on_answer(request_id id, const answer& a, base::time_point now, exchange_window& window,
                  protocol::effects& out);
 
+  /// Conditions that are still to be written.
   std::size_t waiting() const { return waiting_; }
+  /// Conditions of which is known what the server says.
   std::size_t remembered() const { return entries_.size(); }
+  /// Patches that were accepted in this life.
   std::uint64_t writes() const { return writes_; }
+  /// Words that were not taken because too many waited; whoever said them must say them again.
+  std::uint64_t dropped() const { return dropped_; }
 
 private:
   struct content {
@@ -87,26 +95,27 @@ private:
 
   bool is_needed(const entry& e, const content& c) const;
   bool is_final(const entry& e, const content& c) const;
-  void on_read(job_id id, entry& e, verdict v, std::string_view body, exchange_window& window,
+  void on_read(request_id id, entry& e, verdict v, std::string_view body, exchange_window& window,
                protocol::effects& out);
-  void on_patch(job_id id, entry& e, verdict v, std::string_view body, exchange_window& window,
+  void on_patch(request_id id, entry& e, verdict v, std::string_view body, exchange_window& window,
                 protocol::effects& out);
-  void retry(job_id id, entry& e, base::duration at_least, exchange_window& window,
+  void retry(request_id id, entry& e, base::duration at_least, exchange_window& window,
              protocol::effects& out);
   void settle(entry& e);
-  void forget(job_id id);
-  void use(job_id id, entry& e);
+  void forget(request_id id);
+  void use(request_id id, entry& e);
   void forget_oldest();
   std::string path_of(const entry& e) const;
   protocol::http_request patch_request(entry& e, base::wall_time now) const;
 
   api::dialect spoken_;
-  std::map<job_id, entry> entries_;
-  std::map<key, job_id> by_key_;
-  std::map<std::uint64_t, job_id> by_use_;
+  std::map<request_id, entry> entries_;
+  std::map<key, request_id> by_key_;
+  std::map<std::uint64_t, request_id> by_use_;
   std::uint64_t last_use_ = 0;
   std::size_t waiting_ = 0; // entries with `wanted`
   std::uint64_t writes_ = 0;
+  std::uint64_t dropped_ = 0;
   std::uint64_t seed_ = 0;
 };
 

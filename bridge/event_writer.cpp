@@ -1,3 +1,4 @@
+// Series of events: when one is written, and what an answer means for it.
 #include "bridge/event_writer.hpp"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ bool event_writer::is_due(const series& s, base::time_point now) const {
              && now - s.last_write >= limits::series_refresh);
 }
 
-bool event_writer::emit(const protocol::emit_event& x, job_id id, base::time_point now,
+bool event_writer::emit(const protocol::emit_event& x, request_id id, base::time_point now,
                         exchange_window& window, protocol::effects& out) {
   auto known = by_key_.find(key_of(x));
   if (known != by_key_.end()) {
@@ -66,8 +67,8 @@ bool event_writer::emit(const protocol::emit_event& x, job_id id, base::time_poi
   return true;
 }
 
-std::optional<protocol::http_request> event_writer::next_request(job_id id, base::time_point now,
-                                                                 base::wall_time wall) {
+std::optional<protocol::http_request>
+event_writer::next_exchange(request_id id, base::time_point now, base::wall_time wall) {
   const auto pos = series_.find(id);
   if (pos == series_.end() || pos->second.is_open || !is_due(pos->second, now))
     return std::nullopt;
@@ -124,7 +125,7 @@ protocol::http_request event_writer::post_request(const series& s, base::wall_ti
           .content_type = "application/json"};
 }
 
-void event_writer::on_answer(job_id id, const condition_writer::answer& a, base::time_point now,
+void event_writer::on_answer(request_id id, const condition_writer::answer& a, base::time_point now,
                              exchange_window& window, protocol::effects& out) {
   const auto pos = series_.find(id);
   if (pos == series_.end())
@@ -169,7 +170,7 @@ void event_writer::on_answer(job_id id, const condition_writer::answer& a, base:
 }
 
 bool event_writer::sweep(base::time_point now, exchange_window& window) {
-  std::vector<job_id> ended;
+  std::vector<request_id> ended;
   for (auto& [id, s] : series_) {
     if (s.is_open)
       continue;
@@ -183,7 +184,7 @@ bool event_writer::sweep(base::time_point now, exchange_window& window) {
   return !series_.empty();
 }
 
-void event_writer::forget(job_id id) {
+void event_writer::forget(request_id id) {
   const auto pos = series_.find(id);
   ensure(pos != series_.end(), id);
   by_key_.erase(key_of(pos->second.what));

@@ -19,7 +19,7 @@ namespace tutti::bridge {
 /// A part of the status role: plain state, effects only.
 class event_writer {
 public:
-  using job_id = std::uint64_t;
+  using request_id = std::uint64_t;
 
   struct options {
     std::string scheduler_name = "tutti"; ///< reportingController
@@ -28,20 +28,25 @@ public:
   };
   explicit event_writer(options o) : options_(std::move(o)) {}
 
+  /// Of the names of Events: another one in each life, or names would be used twice.
   void seed(std::uint64_t seed, std::uint64_t incarnation);
 
-  /// One more occurrence; `id` becomes the series' job if it is new. Returns whether `id` was used.
-  bool emit(const protocol::emit_event& x, job_id id, base::time_point now, exchange_window& window,
-            protocol::effects& out);
-  std::optional<protocol::http_request> next_request(job_id id, base::time_point now,
-                                                     base::wall_time wall);
-  void on_answer(job_id id, const condition_writer::answer& a, base::time_point now,
+  /// One more occurrence; `id` becomes the series' request if it is new. Returns whether `id` was
+  /// used.
+  bool emit(const protocol::emit_event& x, request_id id, base::time_point now,
+            exchange_window& window, protocol::effects& out);
+  /// The next exchange of a series; nothing if it is not due.
+  std::optional<protocol::http_request> next_exchange(request_id id, base::time_point now,
+                                                      base::wall_time wall);
+  /// The exchange of `id` has ended: counted, tried again later, or given up.
+  void on_answer(request_id id, const condition_writer::answer& a, base::time_point now,
                  exchange_window& window, protocol::effects& out);
 
   /// Writes series that are due and forgets those that ended. Returns whether to be called again
   /// after `series_refresh`.
   bool sweep(base::time_point now, exchange_window& window);
 
+  /// Series that may still be counted up.
   std::size_t remembered() const { return series_.size(); }
 
 private:
@@ -63,11 +68,11 @@ private:
   bool is_due(const series& s, base::time_point now) const;
   std::string fresh_name(const protocol::emit_event& x);
   protocol::http_request post_request(const series& s, base::wall_time wall) const;
-  void forget(job_id id);
+  void forget(request_id id);
 
   options options_;
-  std::map<job_id, series> series_;
-  std::map<key, job_id> by_key_;
+  std::map<request_id, series> series_;
+  std::map<key, request_id> by_key_;
   std::uint64_t last_name_ = 0;
   std::uint64_t seed_ = 0;
 };

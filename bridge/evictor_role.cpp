@@ -1,3 +1,4 @@
+// Victims one step at a time: marked, deleted, watched until they are gone, or touched and let go.
 #include "bridge/evictor_role.hpp"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ protocol::effects evictor_role::on(const protocol::event& e, base::time_point no
       hear(*s);
     else if (const auto* q = std::get_if<protocol::inspect>(&m->what))
       out.tell(m->from, protocol::inspected{q->id, fmt::format(R"({{"victims":{},"inFlight":{}}})",
-                                                               jobs_.size(), window_.open())});
+                                                               requests_.size(), window_.open())});
   } else if (const auto* a = std::get_if<protocol::answered>(&e)) {
     on_answer(a->id, a->status, a->body, a->retry_after_ms, out);
   } else if (const auto* u = std::get_if<protocol::answer_unknown>(&e)) {
@@ -38,7 +39,7 @@ protocol::effects evictor_role::on(const protocol::event& e, base::time_point no
   } else if (const auto* t = std::get_if<protocol::timer_fired>(&e)) {
     window_.on_timer(t->timer);
   }
-  window_.pump(now_, out, [&](job_id id) { return next_request(id); });
+  window_.pump(now_, out, [&](request_id id) { return next_exchange(id); });
   report_stops(out);
   return out;
 }
@@ -46,22 +47,25 @@ protocol::effects evictor_role::on(const protocol::event& e, base::time_point no
 // ---------------------------------------------------------------- what gangs ask
 
 void evictor_role::hear(const protocol::evict& x) {
-  job j;
-  j.attempt = x.attempt;
-  j.gang = x.gang;
-  j.who = x.who;
-  j.fence = x.fence.value != 0 ? x.fence : x.attempt.epoch;
+  request r;
+  r.attempt = x.attempt;
+  r.gang = x.gang;
+  r.who = x.who;
+  r.fence = x.fence.value != 0 ? x.fence : x.attempt.epoch;
   if (!stopping_.contains(x.attempt)) // what comes late of a stopped attempt is not begun again
-    add(std::move(j));
+    add(std::move(r));
 }
 
-void evictor_role::add(job j) {
-  const job_key key{j.attempt, j.who.pod};
-  if (by_key_.contains(key))
+void evictor_role::add(request r) {
+  const request_key key{r.attempt, r.who.pod};
+  if (const auto pos = by_key_.find(key); pos != by_key_.end()) {
+    auto& known = requests_.at(pos->second); // a copy, by an owner that may have been raised since
+    known.fence = std::max(known.fence, r.fence);
     return;
-  const auto id = ++last_job_;
+  }
+  const auto id = ++last_request_;
   by_key_.emplace(key, id);
-  jobs_.emplace(id, std::move(j));
+  requests_.emplace(id, std::move(r));
   window_.enqueue(id, false);
 }
 
@@ -72,18 +76,18 @@ void evictor_role::hear(const protocol::stop_evicting& x) {
   for (const auto& v : x.who) {
     if (by_key_.contains({x.attempt, v.pod}))
       continue;
-    job j;
-    j.at = step::touching;
-    j.attempt = x.attempt;
-    j.who = v;
-    j.is_stopped = true;
-    j.touch_no = ++last_touch_;
-    add(std::move(j));
+    request r;
+    r.at = step::touching;
+    r.attempt = x.attempt;
+    r.who = v;
+    r.is_stopped = true;
+    r.touch_no = ++last_touch_;
+    add(std::move(r));
   }
-  std::vector<job_id> mine;
-  for (auto& [id, j] : jobs_)
-    if (j.attempt == x.attempt) {
-      j.fence = std::max(j.fence, by);
+  std::vector<request_id> mine;
+  for (auto& [id, r] : requests_)
+    if (r.attempt == x.attempt) {
+      r.fence = std::max(r.fence, by);
       mine.push_back(id);
     }
   for (const auto id : mine)
@@ -91,45 +95,45 @@ void evictor_role::hear(const protocol::stop_evicting& x) {
 }
 
 /// A victim that is being deleted cannot be kept; any other is touched before its room is given up.
-void evictor_role::stop(job_id id) {
-  auto& j = jobs_.at(id);
-  if (j.at == step::waiting) {
+void evictor_role::stop(request_id id) {
+  auto& r = requests_.at(id);
+  if (r.at == step::waiting) {
     finish(id);
     return;
   }
-  if (j.is_stopped)
+  if (r.is_stopped)
     return;
-  j.is_stopped = true;
-  j.touch_no = ++last_touch_;
-  if (!j.is_open) // else the answer is heard first: it may have been deleted already
-    go(id, j, step::touching);
+  r.is_stopped = true;
+  r.touch_no = ++last_touch_;
+  if (!r.is_open) // else the answer is heard first: it may have been deleted already
+    go(id, r, step::touching);
 }
 
 // ---------------------------------------------------------------- asking the server
 
-std::optional<protocol::http_request> evictor_role::next_request(job_id id) {
-  const auto pos = jobs_.find(id);
-  if (pos == jobs_.end() || pos->second.is_open)
+std::optional<protocol::http_request> evictor_role::next_exchange(request_id id) {
+  const auto pos = requests_.find(id);
+  if (pos == requests_.end() || pos->second.is_open)
     return std::nullopt;
-  auto& j = pos->second;
-  j.is_open = true;
-  switch (j.at) {
+  auto& r = pos->second;
+  r.is_open = true;
+  switch (r.at) {
   case step::marking:
     return disruption_request(
-        {j.who.pod_name, j.who.pod,
+        {r.who.pod_name, r.who.pod,
          fmt::format("{}: preempting to accommodate a higher priority podgroup",
                      options_.scheduler_name),
          wall_now()});
   case step::deleting:
     // Upholds S9: only what was judged, by uid and version.
-    ensure(!j.resource_version.empty(), j.who.pod.value);
-    return removal_request({j.who.pod_name, j.who.pod, j.resource_version});
+    ensure(!r.resource_version.empty(), r.who.pod.value);
+    return removal_request({r.who.pod_name, r.who.pod, r.resource_version});
   case step::reading:
   case step::waiting:
-    return get_pod_request(j.who.pod_name);
+    return get_pod_request(r.who.pod_name);
   case step::touching:
-    return touch_request({j.who.pod_name, j.who.pod, fence_of_job(j),
-                          fmt::format("e{:x}.{}.{}", seed_, incarnation_, j.touch_no)});
+    return touch_request({r.who.pod_name, r.who.pod, fence_of_request(r),
+                          fmt::format("e{:x}.{}.{}", seed_, incarnation_, r.touch_no)});
   }
   return std::nullopt;
 }
@@ -137,56 +141,56 @@ std::optional<protocol::http_request> evictor_role::next_request(job_id id) {
 void evictor_role::on_answer(std::uint64_t exchange, int status, const std::string& body,
                              std::int64_t retry_after_ms, protocol::effects& out) {
   const auto id = window_.close(exchange);
-  const auto pos = id ? jobs_.find(*id) : jobs_.end();
-  if (pos == jobs_.end())
+  const auto pos = id ? requests_.find(*id) : requests_.end();
+  if (pos == requests_.end())
     return;
-  auto& j = pos->second;
-  j.is_open = false;
-  if (j.at == step::deleting)
+  auto& r = pos->second;
+  r.is_open = false;
+  if (r.at == step::deleting)
     out.add(protocol::fault{"B3"});
-  const auto asked = j.at == step::deleting                           ? operation::remove
-                     : j.at == step::reading || j.at == step::waiting ? operation::read
+  const auto asked = r.at == step::deleting                           ? operation::remove
+                     : r.at == step::reading || r.at == step::waiting ? operation::read
                                                                       : operation::patch;
   const auto v = judge(asked, status, body);
   if (v == verdict::gone || v == verdict::replaced) {
     gone(*id, out);
     return;
   }
-  if (on_common(*id, j, v, retry_after_ms, out))
+  if (on_common(*id, r, v, retry_after_ms, out))
     return;
-  switch (j.at) {
+  switch (r.at) {
   case step::marking:
-    on_mark(*id, j, v, body, out);
+    on_mark(*id, r, v, body, out);
     return;
   case step::deleting:
-    on_delete(*id, j, v, out);
+    on_delete(*id, r, v, out);
     return;
   case step::reading:
   case step::waiting:
-    on_read(*id, j, v, body, out);
+    on_read(*id, r, v, body, out);
     return;
   case step::touching:
-    on_touch(*id, j, v, out);
+    on_touch(*id, r, v, out);
     return;
   }
 }
 
-bool evictor_role::on_common(job_id id, job& j, verdict v, std::int64_t retry_after_ms,
+bool evictor_role::on_common(request_id id, request& r, verdict v, std::int64_t retry_after_ms,
                              protocol::effects& out) {
   switch (v) {
   case verdict::wait: {
     const auto asked = asked_wait(retry_after_ms);
     if (asked.count() > 0)
       window_.pause(asked, now_, out);
-    retry(id, j, asked, out);
+    retry(id, r, asked, out);
     return true;
   }
   case verdict::forbidden:
   case verdict::invalid:
     out.add(protocol::note{"evictor.refused",
-                           {{"pod", to_text(j.who.pod_name)}, {"verdict", std::string{name_of(v)}}},
+                           {{"pod", to_text(r.who.pod_name)}, {"verdict", std::string{name_of(v)}}},
                            true});
-    retry(id, j, limits::forbidden_wait, out);
+    retry(id, r, limits::forbidden_wait, out);
     return true;
   case verdict::done:
   case verdict::gone:
@@ -203,11 +207,11 @@ bool evictor_role::on_common(job_id id, job& j, verdict v, std::int64_t retry_af
 
 // ---------------------------------------------------------------- steps
 
-void evictor_role::on_mark(job_id id, job& j, verdict v, const std::string& body,
+void evictor_role::on_mark(request_id id, request& r, verdict v, const std::string& body,
                            protocol::effects& out) {
   const auto pod = v == verdict::done ? read_pod_view(body) : std::nullopt;
   if (!pod) {
-    retry(id, j, {}, out); // the mark may be there or not: marking again does no harm
+    retry(id, r, {}, out); // the mark may be there or not: marking again does no harm
     return;
   }
   if (pod->is_deleting || pod->is_terminal) {
@@ -215,118 +219,119 @@ void evictor_role::on_mark(job_id id, job& j, verdict v, const std::string& body
     if (pod->is_terminal)
       gone(id, out);
     else
-      poll(id, j, out);
+      poll(id, r, out);
     return;
   }
-  if (is_reprieved(j, *pod)) {
+  if (is_reprieved(r, *pod)) {
     drop(id, out);
     return;
   }
-  j.resource_version = pod->resource_version;
-  j.touch = pod->touch;
-  j.was_marked = true;
-  j.tries = 0;
-  go(id, j, step::deleting);
+  r.resource_version = pod->resource_version;
+  r.touch = pod->touch;
+  r.was_marked = true;
+  r.tries = 0;
+  go(id, r, step::deleting);
 }
 
-void evictor_role::on_delete(job_id id, job& j, verdict v, protocol::effects& out) {
+void evictor_role::on_delete(request_id id, request& r, verdict v, protocol::effects& out) {
   if (v != verdict::done) {
-    go(id, j, step::reading); // refused or lost: the pod says which
+    go(id, r, step::reading); // refused or lost: the pod says which
     return;
   }
-  j.polls = 0; // an accepted DELETE is not the end: the pod may take its grace period
-  poll(id, j, out);
+  r.polls = 0; // an accepted DELETE is not the end: the pod may take its grace period
+  poll(id, r, out);
 }
 
-void evictor_role::on_read(job_id id, job& j, verdict v, const std::string& body,
+void evictor_role::on_read(request_id id, request& r, verdict v, const std::string& body,
                            protocol::effects& out) {
   const auto pod = v == verdict::done ? read_pod_view(body) : std::nullopt;
   if (!pod) {
-    retry(id, j, {}, out);
+    retry(id, r, {}, out);
     return;
   }
-  if (pod->uid != j.who.pod.value || pod->is_terminal) {
+  if (pod->uid != r.who.pod.value || pod->is_terminal) {
     gone(id, out); // the newcomer is nobody's victim
     return;
   }
   if (pod->is_deleting) {
-    poll(id, j, out);
+    poll(id, r, out);
     return;
   }
-  if (is_reprieved(j, *pod)) {
+  if (is_reprieved(r, *pod)) {
     drop(id, out);
     return;
   }
   // Alive: the DELETE was lost or its version stale. Mark it again for a version of now.
-  j.at = step::marking;
-  retry(id, j, {}, out);
+  r.at = step::marking;
+  retry(id, r, {}, out);
 }
 
-void evictor_role::on_touch(job_id id, job& j, verdict v, protocol::effects& out) {
+void evictor_role::on_touch(request_id id, request& r, verdict v, protocol::effects& out) {
   if (v == verdict::done)
     finish(id);
   else
-    retry(id, j, {}, out);
+    retry(id, r, {}, out);
 }
 
 /// Somebody else decided otherwise since we marked it: a newer owner, or a withdrawal.
-bool evictor_role::is_reprieved(const job& j, const pod_view& pod) const {
-  const auto own = fence_of_job(j);
+bool evictor_role::is_reprieved(const request& r, const pod_view& pod) const {
+  const auto own = fence_of_request(r);
   const bool is_fenced =
       pod.fenced && pod.fenced->partition == own.partition && pod.fenced->epoch > own.epoch;
-  return is_fenced || (j.was_marked && pod.touch != j.touch);
+  return is_fenced || (r.was_marked && pod.touch != r.touch);
 }
 
 // ---------------------------------------------------------------- helpers
 
-void evictor_role::go(job_id id, job& j, step to) {
-  j.at = j.is_stopped && to != step::waiting ? step::touching : to;
+void evictor_role::go(request_id id, request& r, step to) {
+  r.at = r.is_stopped && to != step::waiting ? step::touching : to;
   window_.enqueue(id, true);
 }
 
-void evictor_role::poll(job_id id, job& j, protocol::effects& out) {
-  if (j.is_stopped) {
+void evictor_role::poll(request_id id, request& r, protocol::effects& out) {
+  if (r.is_stopped) {
     finish(id); // it goes, whatever we want now
     return;
   }
-  j.at = step::waiting;
-  const auto wait = backoff({limits::victim_poll_first, limits::victim_poll_longest}, j.polls,
-                            seed_, base::hash_of(j.who.pod.value));
-  ++j.polls;
+  r.at = step::waiting;
+  const auto wait = backoff({limits::victim_poll_first, limits::victim_poll_longest}, r.polls,
+                            seed_, base::hash_of(r.who.pod.value));
+  ++r.polls;
   window_.later(id, wait, out);
 }
 
-void evictor_role::retry(job_id id, job& j, base::duration at_least, protocol::effects& out) {
-  if (j.is_stopped)
-    j.at = step::touching;
-  const auto wait = backoff({base::limits::resend_first, base::limits::resend_longest}, j.tries,
-                            seed_, base::hash_of(j.who.pod.value));
-  ++j.tries;
+void evictor_role::retry(request_id id, request& r, base::duration at_least,
+                         protocol::effects& out) {
+  if (r.is_stopped)
+    r.at = step::touching;
+  const auto wait = backoff({base::limits::resend_first, base::limits::resend_longest}, r.tries,
+                            seed_, base::hash_of(r.who.pod.value));
+  ++r.tries;
   window_.later(id, std::max(wait, at_least), out);
 }
 
-void evictor_role::gone(job_id id, protocol::effects& out) {
-  const auto& j = jobs_.at(id);
-  out.tell(protocol::to_gang(j.attempt.gang), protocol::victim_gone{j.attempt, j.who.pod});
+void evictor_role::gone(request_id id, protocol::effects& out) {
+  const auto& r = requests_.at(id);
+  out.tell(protocol::to_gang(r.attempt.gang), protocol::victim_gone{r.attempt, r.who.pod});
   finish(id);
 }
 
-void evictor_role::drop(job_id id, protocol::effects& out) {
-  const auto& j = jobs_.at(id);
-  out.add(protocol::note{"evictor.reprieved", {{"pod", to_text(j.who.pod_name)}}, false});
+void evictor_role::drop(request_id id, protocol::effects& out) {
+  const auto& r = requests_.at(id);
+  out.add(protocol::note{"evictor.reprieved", {{"pod", to_text(r.who.pod_name)}}, false});
   finish(id);
 }
 
-void evictor_role::finish(job_id id) {
-  const auto pos = jobs_.find(id);
-  ensure(pos != jobs_.end(), id);
+void evictor_role::finish(request_id id) {
+  const auto pos = requests_.find(id);
+  ensure(pos != requests_.end(), id);
   by_key_.erase({pos->second.attempt, pos->second.who.pod});
-  jobs_.erase(pos);
+  requests_.erase(pos);
 }
 
 void evictor_role::report_stops(protocol::effects& out) {
   std::erase_if(stopping_, [&](const base::attempt_id& attempt) {
-    const bool is_busy = std::any_of(jobs_.begin(), jobs_.end(),
+    const bool is_busy = std::any_of(requests_.begin(), requests_.end(),
                                      [&](const auto& x) { return x.second.attempt == attempt; });
     if (!is_busy)
       out.tell(protocol::to_gang(attempt.gang), protocol::eviction_stopped{attempt});
@@ -334,8 +339,8 @@ void evictor_role::report_stops(protocol::effects& out) {
   });
 }
 
-fence evictor_role::fence_of_job(const job& j) const {
-  return {protocol::partition_of(j.attempt.gang), j.fence};
+fence evictor_role::fence_of_request(const request& r) const {
+  return {protocol::partition_of(r.attempt.gang), r.fence};
 }
 
 base::wall_time evictor_role::wall_now() const {
@@ -345,10 +350,10 @@ base::wall_time evictor_role::wall_now() const {
 
 std::uint64_t evictor_role::state_hash() const {
   auto h = base::hash_of(std::uint64_t{stopping_.size()});
-  for (const auto& [id, j] : jobs_) {
-    h = base::hash_combine(h, base::hash_of(j.who.pod.value));
-    h = base::hash_combine(h, static_cast<std::uint64_t>(j.at) << 2 | (j.is_open ? 2u : 0u)
-                                  | (j.is_stopped ? 1u : 0u));
+  for (const auto& [id, r] : requests_) {
+    h = base::hash_combine(h, base::hash_of(r.who.pod.value));
+    h = base::hash_combine(h, static_cast<std::uint64_t>(r.at) << 2 | (r.is_open ? 2u : 0u)
+                                  | (r.is_stopped ? 1u : 0u));
   }
   return h;
 }

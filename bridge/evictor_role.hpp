@@ -43,7 +43,7 @@ public:
 private:
   enum class step : std::uint8_t { marking, deleting, reading, waiting, touching };
 
-  struct job {
+  struct request {
     step at = step::marking;
     base::attempt_id attempt;
     protocol::object_name gang;
@@ -58,40 +58,43 @@ private:
     bool is_open = false;    // an exchange is out
     bool is_stopped = false; // touch it instead
   };
-  using job_id = std::uint64_t;
-  using job_key = std::pair<base::attempt_id, base::pod_uid>;
+  using request_id = std::uint64_t;
+  using request_key = std::pair<base::attempt_id, base::pod_uid>;
 
   void hear(const protocol::evict& x);
   void hear(const protocol::stop_evicting& x);
-  void add(job j);
-  void stop(job_id id);
+  void add(request r);
+  void stop(request_id id);
 
-  std::optional<protocol::http_request> next_request(job_id id);
+  std::optional<protocol::http_request> next_exchange(request_id id);
   void on_answer(std::uint64_t exchange, int status, const std::string& body,
                  std::int64_t retry_after_ms, protocol::effects& out);
-  void on_mark(job_id id, job& j, verdict v, const std::string& body, protocol::effects& out);
-  void on_delete(job_id id, job& j, verdict v, protocol::effects& out);
-  void on_read(job_id id, job& j, verdict v, const std::string& body, protocol::effects& out);
-  void on_touch(job_id id, job& j, verdict v, protocol::effects& out);
-  bool on_common(job_id id, job& j, verdict v, std::int64_t retry_after_ms, protocol::effects& out);
+  void on_mark(request_id id, request& r, verdict v, const std::string& body,
+               protocol::effects& out);
+  void on_delete(request_id id, request& r, verdict v, protocol::effects& out);
+  void on_read(request_id id, request& r, verdict v, const std::string& body,
+               protocol::effects& out);
+  void on_touch(request_id id, request& r, verdict v, protocol::effects& out);
+  bool on_common(request_id id, request& r, verdict v, std::int64_t retry_after_ms,
+                 protocol::effects& out);
 
-  void go(job_id id, job& j, step to);
-  void poll(job_id id, job& j, protocol::effects& out);
-  void retry(job_id id, job& j, base::duration at_least, protocol::effects& out);
-  void gone(job_id id, protocol::effects& out);
-  void drop(job_id id, protocol::effects& out);
-  void finish(job_id id);
+  void go(request_id id, request& r, step to);
+  void poll(request_id id, request& r, protocol::effects& out);
+  void retry(request_id id, request& r, base::duration at_least, protocol::effects& out);
+  void gone(request_id id, protocol::effects& out);
+  void drop(request_id id, protocol::effects& out);
+  void finish(request_id id);
   void report_stops(protocol::effects& out);
-  bool is_reprieved(const job& j, const pod_view& pod) const;
-  fence fence_of_job(const job& j) const;
+  bool is_reprieved(const request& r, const pod_view& pod) const;
+  fence fence_of_request(const request& r) const;
   base::wall_time wall_now() const;
 
   options options_;
   exchange_window window_;
-  std::map<job_id, job> jobs_;
-  std::map<job_key, job_id> by_key_;
-  std::set<base::attempt_id> stopping_; // answered when none of their jobs is left to touch
-  job_id last_job_ = 0;
+  std::map<request_id, request> requests_;
+  std::map<request_key, request_id> by_key_;
+  std::set<base::attempt_id> stopping_; // answered when none of their requests is left to touch
+  request_id last_request_ = 0;
   std::uint64_t last_touch_ = 0;
   std::uint64_t seed_ = 0;
   std::uint64_t incarnation_ = 0;

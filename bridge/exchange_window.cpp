@@ -1,3 +1,4 @@
+// Who is ready, who waits, and whose exchange is open.
 #include "bridge/exchange_window.hpp"
 
 #include <algorithm>
@@ -6,15 +7,15 @@
 
 namespace tutti::bridge {
 
-void exchange_window::enqueue(std::uint64_t job, bool is_first) {
+void exchange_window::enqueue(std::uint64_t request, bool is_first) {
   if (is_first)
-    ready_.push_front(job);
+    ready_.push_front(request);
   else
-    ready_.push_back(job);
+    ready_.push_back(request);
 }
 
-void exchange_window::later(std::uint64_t job, base::duration wait, protocol::effects& out) {
-  out.add(protocol::arm{{retry_timer, job}, wait});
+void exchange_window::later(std::uint64_t request, base::duration wait, protocol::effects& out) {
+  out.add(protocol::arm{{retry_timer, request}, wait});
 }
 
 void exchange_window::pause(base::duration wait, base::time_point now, protocol::effects& out) {
@@ -29,9 +30,9 @@ std::optional<std::uint64_t> exchange_window::close(std::uint64_t id) {
   const auto pos = open_.find(id);
   if (pos == open_.end())
     return std::nullopt;
-  const auto job = pos->second;
+  const auto request = pos->second;
   open_.erase(pos);
-  return job;
+  return request;
 }
 
 bool exchange_window::on_timer(const protocol::timer_id& timer) {
@@ -40,8 +41,9 @@ bool exchange_window::on_timer(const protocol::timer_id& timer) {
   return timer.kind == retry_timer || timer.kind == pause_timer;
 }
 
-bool exchange_window::is_open(std::uint64_t job) const {
-  return std::any_of(open_.begin(), open_.end(), [job](const auto& x) { return x.second == job; });
+bool exchange_window::is_open(std::uint64_t request) const {
+  return std::any_of(open_.begin(), open_.end(),
+                     [request](const auto& x) { return x.second == request; });
 }
 
 } // namespace tutti::bridge

@@ -1,3 +1,4 @@
+// How nodes, pods and groups of the API become facts, and what of a node enters its hash.
 #include "bridge/facts.hpp"
 
 #include "api/pod_terms.hpp"

@@ -1,3 +1,4 @@
+// HTTP/1.1 exchanges and streams over a pool of connections, each with a time limit.
 #include "bridge/http_client.hpp"
 
 #include <charconv>

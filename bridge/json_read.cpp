@@ -1,3 +1,4 @@
+// Reads fields of JSON that may be missing or of another type.
 #include "bridge/json_read.hpp"
 
 #include <boost/json/object.hpp>

@@ -1,3 +1,4 @@
+// The exact HTTP requests about one pod: Binding, touch, mark, removal.
 #include "bridge/pod_requests.hpp"
 
 #include <chrono>

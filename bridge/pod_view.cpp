@@ -1,3 +1,4 @@
+// Reads of a pod only what a decision about it needs.
 #include "bridge/pod_view.hpp"
 
 #include <algorithm>

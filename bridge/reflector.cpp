@@ -1,3 +1,4 @@
+// Lists, watches and what to do when either breaks.
 #include "bridge/reflector.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Sorts words into conditions and events, and shares one window of exchanges among them.
 #include "bridge/status_role.hpp"
 
 #include <fmt/core.h>
@@ -21,6 +22,8 @@ protocol::effects status_role::on(const protocol::event& e, base::time_point now
   if (const auto* x = std::get_if<protocol::started>(&e)) {
     conditions_.seed(x->seed);
     events_.seed(x->seed, x->incarnation.value);
+    // What an earlier life had not written is known to nobody but the queue.
+    out.tell(protocol::to(protocol::role_kind::queue), protocol::view_wanted{});
   } else if (const auto* m = std::get_if<protocol::received>(&e)) {
     hear(*m, out);
   } else if (const auto* a = std::get_if<protocol::answered>(&e)) {
@@ -37,20 +40,30 @@ protocol::effects status_role::on(const protocol::event& e, base::time_point now
       out.add(protocol::arm{{sweep_timer, 0}, limits::series_refresh});
     }
   }
-  window_.pump(now_, out, [&](std::uint64_t job) {
-    return job % 2 == 0 ? conditions_.next_request(job, wall_now())
-                        : events_.next_request(job, now_, wall_now());
+  window_.pump(now_, out, [&](std::uint64_t request) {
+    return request % 2 == 0 ? conditions_.next_exchange(request, wall_now())
+                            : events_.next_exchange(request, now_, wall_now());
   });
+  ask_for_dropped(out);
   return out;
+}
+
+/// There is room again for what was turned away: the queue finds out what it was.
+void status_role::ask_for_dropped(protocol::effects& out) {
+  if (conditions_.dropped() == dropped_asked_
+      || conditions_.waiting() > limits::conditions_waiting / 2)
+    return;
+  dropped_asked_ = conditions_.dropped();
+  out.tell(protocol::to(protocol::role_kind::queue), protocol::view_wanted{});
 }
 
 void status_role::hear(const protocol::received& e, protocol::effects& out) {
   if (const auto* c = std::get_if<protocol::set_condition>(&e.what)) {
-    if (conditions_.say(*c, (last_job_ + 1) * 2, window_, out))
-      ++last_job_;
+    if (conditions_.say(*c, (last_request_ + 1) * 2, window_, out))
+      ++last_request_;
   } else if (const auto* v = std::get_if<protocol::emit_event>(&e.what)) {
-    if (events_.emit(*v, (last_job_ + 1) * 2 + 1, now_, window_, out))
-      ++last_job_;
+    if (events_.emit(*v, (last_request_ + 1) * 2 + 1, now_, window_, out))
+      ++last_request_;
     if (!is_sweeping_ && events_.remembered() > 0) {
       is_sweeping_ = true;
       out.add(protocol::arm{{sweep_timer, 0}, limits::series_refresh});
@@ -67,13 +80,13 @@ void status_role::hear(const protocol::received& e, protocol::effects& out) {
 
 void status_role::on_answer(std::uint64_t exchange, const condition_writer::answer& a,
                             protocol::effects& out) {
-  const auto job = window_.close(exchange);
-  if (!job)
+  const auto request = window_.close(exchange);
+  if (!request)
     return;
-  if (*job % 2 == 0)
-    conditions_.on_answer(*job, a, now_, window_, out);
+  if (*request % 2 == 0)
+    conditions_.on_answer(*request, a, now_, window_, out);
   else
-    events_.on_answer(*job, a, now_, window_, out);
+    events_.on_answer(*request, a, now_, window_, out);
 }
 
 base::wall_time status_role::wall_now() const {

@@ -31,14 +31,16 @@ private:
 
   void on_answer(std::uint64_t exchange, const condition_writer::answer& a, protocol::effects& out);
   void hear(const protocol::received& e, protocol::effects& out);
+  void ask_for_dropped(protocol::effects& out);
   base::wall_time wall_now() const;
 
   options options_;
   exchange_window window_;
   condition_writer conditions_;
   event_writer events_;
-  std::uint64_t last_job_ = 0; // conditions have even jobs, events odd ones
+  std::uint64_t last_request_ = 0; // conditions have even requests, events odd ones
   bool is_sweeping_ = false;
+  std::uint64_t dropped_asked_ = 0; // as many of the dropped conditions have been asked for again
   base::time_point now_{};
 };
 

@@ -1,3 +1,4 @@
+// The table of API answers.
 #include "bridge/verdicts.hpp"
 
 namespace tutti::bridge {

@@ -1,3 +1,4 @@
+// Counts the pods of each group of a Workload, and tells the group while there are any.
 #include "bridge/workload_groups.hpp"
 
 #include <utility>

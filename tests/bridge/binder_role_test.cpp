@@ -467,5 +467,81 @@ TEST(BinderHash, does_not_depend_on_the_order_of_questions) {
   EXPECT_EQ(one.binder.state_hash(), other.binder.state_hash());
 }
 
+// ---------------------------------------------------------------- asked again with other words
+
+TEST_F(Binder, a_copy_of_a_binding_on_its_way_changes_nothing) {
+  ask(binding());
+  ask(binding());
+  answer(201);
+  EXPECT_EQ(verdict().verdict, bind_verdict::bound);
+  EXPECT_TRUE(log.open.empty());
+}
+
+TEST_F(Binder, newer_words_replace_those_that_have_not_left) {
+  ask(binding());
+  lose_answer();
+  answer(200, pod_json{}.text()); // nothing has happened: the same again, later
+  auto newer = binding();
+  newer.node = {"n2"};
+  newer.resource_version = "9";
+  ask(newer);
+  wait();
+  const auto body = boost::json::parse(log.only().request.body);
+  EXPECT_EQ(body.at("target").at("name"), "n2");
+  EXPECT_EQ(body.at("metadata").at("resourceVersion"), "9");
+  answer(201);
+  EXPECT_EQ(verdict().node.value, "n2");
+}
+
+TEST_F(Binder, newer_words_wait_for_those_that_have_left_and_read_what_became_of_them) {
+  ask(binding());
+  auto newer = binding();
+  newer.node = {"n2"};
+  ask(newer);
+  answer(201); // the older Binding has won
+  EXPECT_EQ(method(), "GET");
+  EXPECT_TRUE(log.all<protocol::bind_answer>().empty());
+  answer(200, pod_json{.version = "8", .node = "n1"}.text());
+  EXPECT_EQ(verdict().verdict, bind_verdict::elsewhere) << "not where it is meant to be now";
+}
+
+TEST_F(Binder, newer_words_are_posted_if_those_that_have_left_came_to_nothing) {
+  ask(binding());
+  auto newer = binding();
+  newer.node = {"n2"};
+  newer.resource_version = "8";
+  ask(newer);
+  answer(409, R"({"message":"the object has been modified"})");
+  answer(200, pod_json{.version = "8"}.text());
+  wait();
+  EXPECT_EQ(boost::json::parse(log.only().request.body).at("target").at("name"), "n2");
+}
+
+TEST_F(Binder, a_binding_under_a_raised_fence_is_not_lost_with_the_one_before) {
+  ask(binding());
+  lose_answer();
+  answer(200, pod_json{}.text());
+  auto raised = binding();
+  raised.fence = {8}; // the partition began above fences that it found
+  ask(raised);
+  wait();
+  ASSERT_EQ(log.open.size(), 1u) << "neither dropped as a copy nor as fenced";
+  answer(201);
+  EXPECT_EQ(verdict().verdict, bind_verdict::bound);
+}
+
+TEST_F(Binder, an_older_owner_does_not_replace_the_words_of_a_later_one) {
+  auto later = binding();
+  later.fence = {8};
+  ask(later);
+  lose_answer();
+  answer(200, pod_json{}.text());
+  auto older = binding();
+  older.node = {"n2"};
+  ask(older);
+  wait();
+  EXPECT_EQ(boost::json::parse(log.only().request.body).at("target").at("name"), "n1");
+}
+
 } // namespace
 } // namespace tutti::bridge

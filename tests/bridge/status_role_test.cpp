@@ -295,5 +295,26 @@ TEST_F(Status, a_long_note_is_cut_at_a_character) {
   EXPECT_EQ(body().at("note").as_string().size(), limits::note_bytes - 1);
 }
 
+// ---------------------------------------------------------------- lost words
+
+TEST_F(Status, a_new_life_asks_for_what_the_one_before_had_not_written) {
+  ASSERT_EQ(log.all<protocol::view_wanted>().size(), 1u);
+  EXPECT_EQ(log.sent.front().to, protocol::to(protocol::role_kind::queue));
+}
+
+TEST_F(Status, what_was_turned_away_is_asked_for_when_there_is_room_again) {
+  log.sent.clear();
+  for (std::size_t i = 0; i <= limits::conditions_waiting; ++i)
+    pod_is("no", "u" + std::to_string(i));
+  EXPECT_EQ(log.errors, 1);
+  while (log.all<protocol::view_wanted>().empty() && !log.open.empty()) {
+    const auto id = log.open.front().id;
+    log.close(id);
+    hear(answered{id, 404, "{}"});
+  }
+  EXPECT_EQ(log.all<protocol::view_wanted>().size(), 1u);
+  EXPECT_FALSE(log.open.empty()) << "long before the last of them is written";
+}
+
 } // namespace
 } // namespace tutti::bridge
