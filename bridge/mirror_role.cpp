@@ -1,4 +1,4 @@
-// Three watches become one story per shard and one for the queue.
+// What the mirror makes of each change: who is told what, in an order that fits together.
 #include "bridge/mirror_role.hpp"
 
 #include <algorithm>
@@ -92,8 +92,10 @@ void mirror_role::after_event(effects& out) {
   }
   if (pods_seen_.is_synced() && !has_told_fences_)
     tell_fences(out);
-  if (is_synced && !was_synced_)
+  if (is_synced && !was_synced_) {
+    has_told_queue_ = true;
     out.tell(to(role_kind::queue), protocol::facts_synced{});
+  }
   was_synced_ = is_synced;
 }
 
@@ -124,6 +126,7 @@ void mirror_role::tell_fence(base::partition_id whom, effects& out) const {
 void mirror_role::tell_trust(bool fresh, bool is_anew, effects& out) const {
   for (std::uint32_t i = 0; i < options_.shards; ++i)
     out.tell(to_shard({i}), protocol::view_trust{fresh, is_anew});
+  out.tell(to(role_kind::queue), protocol::view_trust{fresh, is_anew});
 }
 
 void mirror_role::complain(const change& c, const base::error& why, effects& out) const {
@@ -270,6 +273,7 @@ void mirror_role::place(std::uint32_t slot, pod_place where, effects& out) {
 
 void mirror_role::tell_queue(pod_slot& s, const api::pod& p, effects& out) {
   s.is_told = is_ours(p);
+  has_told_queue_ = true;
   if (!s.is_told) {
     out.tell(to(role_kind::queue), protocol::pod_gone{{s.uid}});
     leave_group(s, out);
@@ -361,6 +365,7 @@ void mirror_role::on_group(const change& c, effects& out) {
   if (c.tag == 0)
     c.tag = ++last_group_tag_;
   group_uids_[c.tag] = facts.uid;
+  has_told_queue_ = true;
   out.tell(to(role_kind::queue), protocol::group_seen{std::move(facts)});
 }
 
@@ -403,9 +408,18 @@ void mirror_role::hear(const protocol::received& e, effects& out) {
   } else if (e.from.kind == role_kind::partition) {
     if (has_told_fences_)
       tell_fence({e.from.index}, out);
-  } else if (e.from.kind == role_kind::queue && was_synced_) {
-    // What the queue must know of pods is not kept here: ask the server for it. Before the first
-    // list is in, the queue hears everything anyway.
+  } else if (e.from.kind == role_kind::queue) {
+    tell_queue_again(out);
+  }
+}
+
+/// What the queue must know of pods is not kept here: the server is asked for it. Before the first
+/// word of a list nothing is missing; in the middle of one, the part that an earlier life of the
+/// queue has heard is.
+void mirror_role::tell_queue_again(effects& out) {
+  out.tell(to(role_kind::queue), protocol::view_trust{false, true});
+  if (has_told_queue_) {
+    was_synced_ = false;
     pods_seen_.tell_again(now_, out);
     groups_.tell_again(now_, out);
   }

@@ -35,9 +35,9 @@ namespace tutti::bridge {
 /// is told to it (`fence_found`) before the queue hears that everything is there, and again to a
 /// partition that begins anew later: a fence that appears after the first list is a later owner's.
 ///
-/// `view_trust` tells all shards when nodes and pods are complete and fresh (S12). At its start,
-/// and when a shard (or the queue) that began anew asks with `view_wanted`, everything is told
-/// again.
+/// `view_trust` tells shards and queue when nodes and pods are complete and fresh (S12). At its
+/// start, and when a shard (or the queue) that began anew asks with `view_wanted`, everything is
+/// told again; the queue takes what it was not told by `facts_synced` for gone.
 class mirror_role final : public protocol::role {
 public:
   struct options {
@@ -105,6 +105,7 @@ private:
   void hear(const protocol::nodes_held& x, protocol::effects& out);
   void hear(base::shard_id from, const protocol::node_idle& x, protocol::effects& out);
   void tell_shard_again(base::shard_id shard, protocol::effects& out);
+  void tell_queue_again(protocol::effects& out);
   void after_event(protocol::effects& out);
   void note_fence(const api::pod& p);
   void tell_fences(protocol::effects& out);
@@ -129,6 +130,7 @@ private:
   std::uint64_t last_group_tag_ = 0;
   std::map<base::partition_id, base::epoch_no> fences_; // highest seen in the first list
   bool has_told_fences_ = false;
+  bool has_told_queue_ = false; // anything, in this life
   bool was_fresh_ = false;
   bool was_synced_ = false;
   bool is_started_ = false;

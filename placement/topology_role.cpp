@@ -43,6 +43,7 @@ protocol::effects topology_role::on(const protocol::event& e, base::time_point) 
     hear(heard->from, heard->what);
   else if (const auto* fired = std::get_if<protocol::timer_fired>(&e))
     expire(fired->timer);
+  plan_in_turn();
   return std::exchange(out_, {});
 }
 
@@ -57,6 +58,8 @@ void topology_role::hear(const protocol::address& from, const protocol::message&
     take_delta(*delta);
   else if (const auto* request = std::get_if<protocol::plan_request>(&what))
     take_request(from, *request);
+  else if (const auto* order = std::get_if<protocol::plan_order>(&what))
+    take_order(*order);
   else if (const auto* dropped = std::get_if<protocol::plan_dropped>(&what))
     drop(dropped->attempt);
   else if (const auto* searched = std::get_if<protocol::plan_answer>(&what))
@@ -76,7 +79,7 @@ void topology_role::take_delta(const protocol::view_delta& x) {
   if (done.is_applied)
     forget_settled(x.settled);
   announce(done);
-  if (done.is_applied && !early_.empty() && feed_.shards_heard() == how_.shards)
+  if (done.is_applied && is_waiting_for_view_ && feed_.shards_heard() == how_.shards)
     plan_early();
 }
 
@@ -114,36 +117,60 @@ void topology_role::take_request(const protocol::address& from, const protocol::
     return;
   }
   drop_older(x.attempt);
-  if (feed_.shards_heard() < how_.shards) {
-    wait_for_view(from, x);
+  const bool has_view = feed_.shards_heard() == how_.shards;
+  if (!has_view)
+    wait_for_view();
+  if (turns_.keep({x.attempt, from, x.who}))
     return;
-  }
-  plan(from, x.attempt, x.who, how_.planners > 0);
+  if (has_view)
+    plan(from, x.attempt, x.who, how_.planners > 0);
+  else
+    early_.push_back({x.attempt, from, x.who});
 }
 
-void topology_role::wait_for_view(const protocol::address& from, const protocol::plan_request& x) {
-  if (early_.empty())
+/// Upholds Q-12 among gangs that are tried at the same moment.
+void topology_role::take_order(const protocol::plan_order& x) {
+  const auto batch = turns_.open(x.gangs);
+  out_.add(protocol::arm{{static_cast<std::uint32_t>(timer::turn_is_late), batch},
+                         planning_turns::patience});
+}
+
+void topology_role::plan_in_turn() {
+  if (feed_.shards_heard() < how_.shards)
+    return;
+  const auto is_searched = [this](const auto& attempt) { return searches_.contains(attempt); };
+  while (const auto x = turns_.next(is_searched))
+    plan(x->asker, x->attempt, x->who, how_.planners > 0);
+  for (const auto batch : turns_.take_over())
+    out_.add(protocol::disarm{{static_cast<std::uint32_t>(timer::turn_is_late), batch}});
+}
+
+void topology_role::wait_for_view() {
+  if (!std::exchange(is_waiting_for_view_, true))
     out_.add(protocol::arm{{static_cast<std::uint32_t>(timer::view_is_late), 0}, view_may_be_late});
-  drop_early(x.attempt, x.attempt); // a second copy
-  early_.push_back({x.attempt, from, x.who});
 }
 
 void topology_role::drop_early(const base::attempt_id& first, const base::attempt_id& last) {
-  std::erase_if(early_, [&](const early& x) { return first <= x.attempt && x.attempt <= last; });
+  std::erase_if(early_, [&](const auto& x) { return first <= x.attempt && x.attempt <= last; });
 }
 
 void topology_role::plan_early() {
+  is_waiting_for_view_ = false;
   out_.add(protocol::disarm{{static_cast<std::uint32_t>(timer::view_is_late), 0}});
   for (const auto& x : std::exchange(early_, {}))
     plan(x.asker, x.attempt, x.who, how_.planners > 0);
 }
 
 void topology_role::refuse_early() {
+  is_waiting_for_view_ = false;
   base::explanation why;
   why.primary = base::reason_code::view_stale;
   why.detail =
       fmt::format("{} of {} shards have told their nodes", feed_.shards_heard(), how_.shards);
-  for (const auto& x : std::exchange(early_, {}))
+  auto all = std::exchange(early_, {});
+  for (auto& x : turns_.take_all())
+    all.push_back(std::move(x));
+  for (const auto& x : all)
     refuse(x.asker, x.attempt, why);
 }
 
@@ -192,6 +219,7 @@ void topology_role::refuse(const protocol::address& asker, const base::attempt_i
 
 void topology_role::drop(const base::attempt_id& attempt) {
   drop_early(attempt, attempt);
+  turns_.drop(attempt);
   if (auto pos = searches_.find(attempt); pos != searches_.end()) {
     how_.board->drop(attempt);
     disarm_expiry(pos->second.timer_key);
@@ -277,6 +305,10 @@ void topology_role::expire(const protocol::timer_id& which) {
     refuse_early();
     return;
   }
+  if (which.kind == static_cast<std::uint32_t>(timer::turn_is_late)) {
+    turns_.give_up(which.key);
+    return;
+  }
   auto due = expiries_.extract(which.key);
   if (due.empty())
     return;
@@ -313,6 +345,7 @@ std::uint64_t topology_role::state_hash() const {
     h = base::hash_combine(h, std::hash<base::attempt_id>{}(attempt));
   for (const auto& x : early_)
     h = base::hash_combine(h, std::hash<base::attempt_id>{}(x.attempt));
+  h = base::hash_combine(h, turns_.hash());
   return base::hash_combine(h, feed_.shards_in_step());
 }
 

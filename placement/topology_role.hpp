@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "placement/engine/workspace.hpp"
+#include "placement/planning_turns.hpp"
 #include "placement/search_board.hpp"
 #include "placement/view_feed.hpp"
 #include "protocol/role.hpp"
@@ -25,7 +26,8 @@ struct topology_options {
 /// node facts it rests on. It is also polite: what was offered to one gang is marked and not
 /// offered to the next until the shards have settled it.
 ///
-///     plan_request ─▶ (waits a moment for shards that have not told their nodes yet)
+///     plan_request ─▶ (waits a moment for shards that have not told their nodes yet, and for gangs
+///                      that a `plan_order` names before it)
 ///                  ─▶ engine ─▶ placed ─▶ marks, plan_answer
 ///                            ─▶ refused ─▶ plan_answer with numbers
 ///                            ─▶ undecided ─▶ planner ─▶ checked against the view of then ─▶ as
@@ -43,7 +45,12 @@ public:
   std::uint64_t state_hash() const override;
 
 private:
-  enum class timer : std::uint32_t { offer_expires = 1, view_missing = 2, view_is_late = 3 };
+  enum class timer : std::uint32_t {
+    offer_expires = 1,
+    view_missing = 2,
+    view_is_late = 3,
+    turn_is_late = 4
+  };
   /// A placement that was proposed and is not settled everywhere.
   struct offer {
     protocol::plan_ptr placement;
@@ -57,18 +64,13 @@ private:
     std::uint64_t timer_key = 0;
   };
 
-  /// A request that came before all shards had told their nodes.
-  struct early {
-    base::attempt_id attempt;
-    protocol::address asker;
-    protocol::gang_ptr who;
-  };
-
   void start();
   void hear(const protocol::address& from, const protocol::message& what);
   void take_delta(const protocol::view_delta& x);
   void take_request(const protocol::address& from, const protocol::plan_request& x);
-  void wait_for_view(const protocol::address& from, const protocol::plan_request& x);
+  void take_order(const protocol::plan_order& x);
+  void plan_in_turn();
+  void wait_for_view();
   void plan_early();
   void refuse_early();
   void drop_early(const base::attempt_id& first, const base::attempt_id& last);
@@ -99,7 +101,10 @@ private:
   engine::workspace memory_;
   std::map<base::attempt_id, offer> offers_;
   std::map<base::attempt_id, search> searches_;
-  std::vector<early> early_;                           // in the order in which they came
+  planning_turns turns_;
+  std::vector<planning_turns::request>
+      early_; // that have no turn, before all shards had told their nodes
+  bool is_waiting_for_view_ = false;
   std::map<std::uint64_t, base::attempt_id> expiries_; // by timer key
   std::uint64_t last_key_ = 0;
   std::uint32_t next_planner_ = 0;

@@ -205,6 +205,11 @@ void describe(Io& io, B b, io_ref<Io, last_look_answer> x) {
 }
 
 template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, plan_order> x) {
+  FIELD(Gangs, x.gangs);
+}
+
+template <class Io, class B>
 void describe(Io& io, B b, io_ref<Io, plan_request> x) {
   FIELD(Attempt, x.attempt);
   FIELD(Who, x.who);

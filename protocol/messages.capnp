@@ -127,6 +127,7 @@ struct Message @0xd2b5bb9e280f4ffa {
     nodeLeaves @61 :NodeLeaves;
     nodeIdle @62 :NodeIdle;
     nodesHeld @63 :NodesHeld;
+    planOrder @64 :PlanOrder;
   }
 }
 
@@ -370,6 +371,10 @@ struct LastLook @0xf30742747b4d9b4c {
 struct LastLookAnswer @0xf43c18cd78dc5501 {
   attempt @0 :AttemptId;
   now @1 :Gang;
+}
+
+struct PlanOrder @0xb1d70c3f5a92e86d {
+  gangs @0 :List(Text);
 }
 
 struct PlanRequest @0xcb12a6f22fe14518 {

@@ -77,8 +77,8 @@ struct gang_deleted {
   base::gang_uid gang;
 };
 
-/// partition → queue, at its start: gangs whose decisions are kept. For each that is not there once
-/// the first list is complete, `gang_deleted` comes back.
+/// partition → queue, at its start and when the queue asks (`view_wanted`): gangs whose decisions
+/// are kept. For each that is not there once the list is complete, `gang_deleted` comes back.
 struct gangs_kept {
   std::vector<base::gang_uid> gangs;
 };
@@ -113,6 +113,13 @@ struct last_look_answer {
 struct plan_request {
   base::attempt_id attempt;
   gang_ptr who;
+};
+
+/// queue → topology, before it asks for them: these gangs are tried at the same moment, in this
+/// order. A request of one of them waits for those that are named before it, and not for long: the
+/// way through partitions and gangs takes some of them longer than others.
+struct plan_order {
+  std::vector<base::gang_uid> gangs;
 };
 
 /// topology → gang: a placement, or why there is none (exactly one is set).
@@ -344,7 +351,9 @@ struct view_delta {
 };
 
 /// topology → shard: send everything. Shard → mirror: I began anew, tell me everything. Queue →
-/// mirror: the same. Partition → mirror: I began; tell me my `fence_found` if it was told before.
+/// mirror: the same. Queue → partition: the same, answered by `gangs_kept`. Status → queue: what
+/// was to be written may be lost, say again what people must know. Partition → mirror: I began;
+/// tell me my `fence_found` if it was told before.
 struct view_wanted {};
 
 // ---------------------------------------------------------------- bridge: facts
@@ -378,12 +387,13 @@ struct nodes_held {
   std::vector<base::node_uid> nodes;
 };
 
-/// mirror → shards: the view of nodes and pods is complete and fresh, or not to be trusted (S12).
+/// mirror → shards and queue: the view of nodes and pods is complete and fresh, or not to be
+/// trusted (S12).
 struct view_trust {
   bool fresh = false;
-  /// With fresh = false: everything of this shard is told again from here on; what has not been
-  /// told when `fresh` comes is gone (a restarted mirror, or the answer to a shard's
-  /// `view_wanted`).
+  /// With fresh = false: everything of this shard, or everything for the queue, is told again from
+  /// here on; what has not been told when `fresh` comes (to the queue: `facts_synced`) is gone. A
+  /// restarted mirror says it, and one that answers `view_wanted`.
   bool is_anew = false;
 };
 
@@ -401,7 +411,7 @@ struct group_gone {
   std::string uid;
   object_name name;
 };
-/// mirror → queue: the first full list of everything has been handed over.
+/// mirror → queue: everything has been told since the last `view_trust` with `is_anew`.
 struct facts_synced {};
 
 /// mirror → partition, with the first full list of pods: the highest fence of this partition that
@@ -558,7 +568,7 @@ using message =
                  facts_synced, bind, bind_answer, read_pod, touch, pod_read, evict, victim_gone,
                  stop_evicting, eviction_stopped, set_condition, emit_event, victims_wanted,
                  victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found,
-                 node_leaves, node_idle, nodes_held>;
+                 node_leaves, node_idle, nodes_held, plan_order>;
 
 /// The name of the alternative, e.g. "prepare": for traces.
 std::string_view name_of(const message& m);

@@ -76,7 +76,8 @@
   X(fence_found, FenceFound, FENCE_FOUND)                                                          \
   X(node_leaves, NodeLeaves, NODE_LEAVES)                                                          \
   X(node_idle, NodeIdle, NODE_IDLE)                                                                \
-  X(nodes_held, NodesHeld, NODES_HELD)
+  X(nodes_held, NodesHeld, NODES_HELD)                                                             \
+  X(plan_order, PlanOrder, PLAN_ORDER)
 
 namespace tutti::protocol {
 namespace codec {

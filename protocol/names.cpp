@@ -110,7 +110,8 @@ std::string_view name_of(const message& m) {
       "fence_found",
       "node_leaves",
       "node_idle",
-      "nodes_held"};
+      "nodes_held",
+      "plan_order"};
   return names.at(m.index());
 }
 

@@ -73,11 +73,22 @@ void partition_role::on(const started& x) {
     out_.add(host{to_gang(d->by.gang)});
     out_.tell(to_gang(d->by.gang), resume_decision{d, epoch_, how_.partition, low_water()});
   }
+  tell_kept();
+}
+
+/// Gangs that were deleted while the queue could not see it are told apart by the queue. A gang
+/// that was never decided has nothing in the store, but its entry here goes away with the others.
+void partition_role::tell_kept() {
   gangs_kept kept;
   for (const auto& [gang, mine] : gangs_)
     kept.gangs.push_back(gang);
   if (!kept.gangs.empty())
     out_.tell(to(role_kind::queue), std::move(kept));
+}
+
+void partition_role::hear(const view_wanted&) {
+  if (epoch_.value > 0) // else it is said at the start
+    tell_kept();
 }
 
 void partition_role::on(const received& x) {
@@ -89,13 +100,13 @@ void partition_role::hear(const try_gang& x) {
   if (epoch_.value == 0)
     return; // not started: the queue asks again
   auto& mine = gangs_[x.who->uid];
-  mine.is_deleted = false; // who is tried is there
   if (quarantined_.contains(x.who->uid)) {
     refuse_quarantined(x, mine);
     return;
   }
   if (is_under_way(x.who->uid, mine))
-    return; // its end is told once
+    return;                // its end is told once; the question may be older than a `gang_deleted`
+  mine.is_deleted = false; // who is tried is there
   ensure(mine.is_done, x.who->uid.value, mine.ordinal);
   const base::attempt_id attempt{x.who->uid, mine.ordinal + 1, epoch_, next_try_++};
   mine.live = attempt;

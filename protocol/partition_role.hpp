@@ -23,8 +23,9 @@ namespace tutti::protocol {
 ///     child_died of a gang under way ─▶ rebuild: all its gangs' actors end, and a new life begins
 ///     gang_deleted ─▶ forgotten, once nothing of the gang is under way
 ///     try_gang of a quarantined gang ─▶ attempt_over at once, SchedulerError: its actor is not
-///     made fence_found above the epoch ─▶ life_record under a higher one, synced ─▶ new_epoch to
-///     all
+///     made
+///     view_wanted  ─▶ gangs_kept: the queue began anew and knows of none
+///     fence_found above the epoch ─▶ life_record under a higher one, synced ─▶ new_epoch to all
 ///                                    shards and to live gangs
 ///
 /// A new life, after a crash of the process or of an actor, knows what is decided and nothing of
@@ -64,6 +65,7 @@ private:
   void hear(const attempt_over& x);
   void hear(const inquiry& x);
   void hear(const gang_deleted& x);
+  void hear(const view_wanted& x);
   void hear(const fence_found& x);
   template <class M>
   void hear(const M&) {}
@@ -72,6 +74,7 @@ private:
   void refuse_quarantined(const try_gang& x, const entry& mine);
   void forget_if_over(std::map<base::gang_uid, entry>::iterator pos);
   void tell_shards_epoch();
+  void tell_kept();
   std::uint64_t low_water() const;
 
   options how_;

@@ -1,3 +1,4 @@
+// Conditions and the event of a refusal, each only if it is news.
 #include "queue/announce.hpp"
 
 #include "base/ensure.hpp"
@@ -54,7 +55,8 @@ void announce(gang_entry& g, const saying& what, const options& how, protocol::e
   const bool is_news = g.life->told != what.hash();
   g.life->told = what.hash();
   const bool is_object = g.is_lone_pod() || how.has_group_objects();
-  const bool has_condition = !g.is_lone_pod() && is_object && !g.group->facts->has_started;
+  const bool has_condition = !g.is_lone_pod() && is_object && !g.group->facts->has_started
+                             && !g.group->is_start_said; // M-1: it is never taken back
   if (is_news && has_condition)
     out.tell(protocol::to(protocol::role_kind::status),
              protocol::set_condition{.name = g.name(),

@@ -24,8 +24,20 @@ constexpr protocol::timer_id due_timer{1, 0};
 void queue_role::fill_window() {
   if (!is_started_ || !is_synced_)
     return;
-  while (pools_.size(pool::queued) > 0 && in_flight() < base::limits::attempts_in_flight)
-    try_now(**pools_.in(pool::queued).begin());
+  std::vector<gang_entry*> released;
+  for (auto* g : pools_.in(pool::queued)) {
+    if (in_flight() + released.size() >= base::limits::attempts_in_flight)
+      break;
+    released.push_back(g);
+  }
+  if (released.size() > 1) { // their questions take ways of different length to the topology
+    protocol::plan_order order;
+    for (const auto* g : released)
+      order.gangs.push_back(g->uid());
+    out_.tell(protocol::to(protocol::role_kind::topology), std::move(order));
+  }
+  for (auto* g : released)
+    try_now(*g);
 }
 
 void queue_role::try_now(gang_entry& g) {
@@ -95,6 +107,8 @@ void queue_role::hear(const protocol::gang_progress& x) {
   }
   if (now->is_heard && x.attempt < now->id)
     return;
+  if (!now->is_heard)
+    now->is_earlier = x.at >= protocol::phase::decided;
   now->id = x.attempt;
   now->is_heard = true;
   now->at = x.at;
@@ -141,6 +155,13 @@ void queue_role::hear(const protocol::new_epoch& x) {
   }
   for (auto* g : mine) {
     auto& attempt = *g->life->attempt;
+    if (count(*g).pending == 0) { // nobody is left to ask for; what is unfinished will be reported
+      pools_.leave(*g);
+      g->life->attempt.reset();
+      g->owed = 0;
+      reconsider(*g, true);
+      continue;
+    }
     if (!attempt.who)
       offer(*g, attempt); // was resumed before, and may be done by now
     attempt.asked = 0;

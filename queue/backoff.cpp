@@ -1,3 +1,4 @@
+// Rests that double up to a cap, and whole-second windows in which they end.
 #include "queue/backoff.hpp"
 
 #include <algorithm>

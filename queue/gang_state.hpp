@@ -74,6 +74,7 @@ struct attempt_now {
   base::time_point next_ask;      ///< if the partition stays silent until then
   bool has_changed = false;       ///< the gang itself changed meanwhile in a way that may help
   bool is_heard = false;
+  bool is_earlier = false; ///< was decided before it was first heard of: resumed, not asked for
   base::time_point from;
 };
 

@@ -1,3 +1,4 @@
+// The gates in the order in which they are asked.
 #include "queue/gate.hpp"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// The checkpoint of the queue as JSON, and explanations as JSON for it and for readers.
 #include "queue/memory.hpp"
 
 namespace tutti::queue {
@@ -45,8 +46,7 @@ reason_code reason_from(std::string_view name) {
 json::object entry_of(const base::gang_uid& uid, const remembered& x) {
   json::object out{{"uid", uid.value},      {"namespace", x.name.space}, {"name", x.name.name},
                    {"lone", x.is_lone_pod}, {"attempts", x.attempts},    {"refused", x.refused},
-                   {"errors", x.errors},    {"conflicts", x.conflicts},  {"rest_ms", x.rest_ms},
-                   {"told", x.told}};
+                   {"errors", x.errors},    {"conflicts", x.conflicts},  {"rest_ms", x.rest_ms}};
   if (x.why)
     out["why"] = to_json(*x.why);
   return out;
@@ -60,7 +60,6 @@ remembered remembered_from(const json::object& x) {
                  .errors = number_of<std::uint32_t>(x, "errors"),
                  .conflicts = number_of<std::uint32_t>(x, "conflicts"),
                  .rest_ms = number_of<std::int64_t>(x, "rest_ms"),
-                 .told = number_of<std::uint64_t>(x, "told"),
                  .why = {}};
   if (const auto* why = x.if_contains("why"); why && why->is_object())
     out.why = explanation_from(why->get_object());

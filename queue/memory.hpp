@@ -17,7 +17,8 @@
 
 namespace tutti::queue {
 
-/// One gang that was not at rest. Its order is not here: priority and age are API truth.
+/// One gang that was not at rest. Its order is not here: priority and age are API truth. Nor is
+/// what people were told: it may never have been written.
 struct remembered {
   protocol::object_name name;
   bool is_lone_pod = false;
@@ -26,7 +27,6 @@ struct remembered {
   std::uint32_t errors = 0;
   std::uint32_t conflicts = 0;
   std::int64_t rest_ms = 0; ///< left of the rest when the bytes were made; clocks do not survive
-  std::uint64_t told = 0;
   std::optional<base::explanation> why; ///< of the last refused attempt
 
   friend bool operator==(const remembered&, const remembered&) = default;

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/limits.hpp"
+#include "queue/announce.hpp"
 
 namespace tutti::queue {
 
@@ -18,27 +19,38 @@ std::uint32_t standing(const gang_entry& g, const tally& t) {
   return t.bound + t.finished + g.owed;
 }
 
-void say_degraded(const gang_entry& g, const options& how, protocol::effects& out) {
-  if (!how.has_group_objects())
-    return;
-  const auto text = fmt::format("{}/{} members are bound", standing(g, count(g)), g.min_count());
-  out.tell(protocol::to(protocol::role_kind::status),
-           protocol::set_condition{.name = g.name(),
-                                   .is_pod = false,
-                                   .uid = g.uid().value,
-                                   .type = degraded_condition,
-                                   .status = g.is_degraded,
-                                   .reason = g.is_degraded ? "BelowMinimum" : "MinimumBound",
-                                   .message = text});
-  if (!g.is_degraded)
-    return;
-  out.tell(protocol::to(protocol::role_kind::status), protocol::emit_event{.about = g.name(),
-                                                                           .is_pod = false,
-                                                                           .uid = g.uid().value,
-                                                                           .is_warning = true,
-                                                                           .reason = "GangDegraded",
-                                                                           .action = "Repairing",
-                                                                           .text = text});
+protocol::set_condition condition_of(const gang_entry& g) {
+  return {.name = g.name(), .is_pod = false, .uid = g.uid().value};
+}
+
+/// The same words as a gang's attempt says after its decision: whoever comes second changes
+/// nothing.
+void say_started(const gang_entry& g, const options& how, protocol::effects& out) {
+  auto said = condition_of(g);
+  said.type = how.group_condition;
+  said.status = true;
+  said.reason = "Scheduled";
+  out.tell(protocol::to(protocol::role_kind::status), std::move(said));
+}
+
+std::string degraded_text(const gang_entry& g) {
+  return fmt::format("{}/{} members are bound", standing(g, count(g)), g.min_count());
+}
+
+void say_degraded(const gang_entry& g, protocol::effects& out) {
+  auto said = condition_of(g);
+  said.type = degraded_condition;
+  said.status = g.is_degraded;
+  said.reason = g.is_degraded ? "BelowMinimum" : "MinimumBound";
+  said.message = degraded_text(g);
+  out.tell(protocol::to(protocol::role_kind::status), std::move(said));
+}
+
+/// Somebody of it has been on a node: a minimum that stands is one that has started.
+bool has_been_somewhere(const gang_entry& g) {
+  return std::any_of(g.members.begin(), g.members.end(), [](const pod_entry* pod) {
+    return !pod->is_deleting && !pod->node.value.empty();
+  });
 }
 
 } // namespace
@@ -49,23 +61,62 @@ void say_degraded(const gang_entry& g, const options& how, protocol::effects& ou
 void queue_role::watch_minimum(gang_entry& g) {
   if (g.is_lone_pod() || !g.group->facts)
     return;
-  auto& facts = *g.group->facts;
+  const auto& facts = *g.group->facts;
   const auto t = count(g);
   if (standing(g, t) >= facts.min_count) {
     repairs_.erase(g.group->name);
     g.has_run |= t.bound > 0;
-    if (!g.is_degraded && !facts.is_degraded)
-      return;
-    g.is_degraded = facts.is_degraded = false;
-    say_degraded(g, how_, out_);
+    g.is_degraded = false;
+    say_standing(g);
     return;
   }
-  g.is_degraded |= facts.is_degraded; // said in an earlier life
+  // Said in an earlier life, unless this one has just taken it back.
+  g.is_degraded |= facts.is_degraded && g.group->degraded_said.value_or(true);
+  say_standing(g);
   const bool has_started = g.has_run || facts.has_started;
   if (has_started && t.bound > 0 && !facts.is_deleting && !g.is_degraded)
     repairs_.try_emplace(g.group->name, now_ + base::limits::repair_deadline);
   else
     repairs_.erase(g.group->name);
+}
+
+/// A crash may lose any word on its way. So what the object says is compared with what is so, and
+/// where they differ it is said, once per news of the object.
+void queue_role::say_standing(gang_entry& g) {
+  auto& part = *g.group;
+  const auto t = count(g);
+  if (!how_.has_group_objects() || t.ours == 0)
+    return;
+  const bool has_started = standing(g, t) >= part.facts->min_count && has_been_somewhere(g);
+  if (has_started && !part.facts->has_started && !part.is_start_said) {
+    part.is_start_said = true;
+    say_started(g, how_, out_);
+  }
+  if (part.degraded_said.value_or(part.facts->is_degraded) != g.is_degraded) {
+    part.degraded_said = g.is_degraded;
+    say_degraded(g, out_);
+  }
+}
+
+/// Words on their way to the API server were lost: whatever people must know is said again, and
+/// written only where it is not there already.
+void queue_role::hear(const protocol::view_wanted&) {
+  for (auto* g : registry_.all()) {
+    for (auto* pod : g->members)
+      pod->told = 0;
+    if (!g->is_lone_pod()) {
+      g->group->is_start_said = false;
+      g->group->degraded_said.reset();
+      watch_minimum(*g);
+    }
+    if (!g->life)
+      continue;
+    g->life->told = 0;
+    if (g->life->where == pool::waiting)
+      announce_refusal(*g, *g->life->why, how_, out_);
+    else if (g->life->where == pool::gated)
+      reconsider(*g, false);
+  }
 }
 
 void queue_role::forget_minimum(gang_entry& g) {
@@ -86,7 +137,16 @@ void queue_role::fire_repairs() {
     if (!g || !g->group->facts)
       continue;
     g->is_degraded = true;
-    say_degraded(*g, how_, out_);
+    say_standing(*g);
+    if (how_.has_group_objects())
+      out_.tell(protocol::to(protocol::role_kind::status),
+                protocol::emit_event{.about = g->name(),
+                                     .is_pod = false,
+                                     .uid = g->uid().value,
+                                     .is_warning = true,
+                                     .reason = "GangDegraded",
+                                     .action = "Repairing",
+                                     .text = degraded_text(*g)});
   }
 }
 

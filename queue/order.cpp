@@ -1,3 +1,4 @@
+// The sets behind the pools, kept consistent with what each gang says of itself.
 #include "queue/order.hpp"
 
 #include <algorithm>

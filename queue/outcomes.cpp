@@ -78,7 +78,7 @@ void queue_role::judge_outcome(gang_entry& g, const attempt_now& tried,
                                const protocol::attempt_over& x) {
   switch (x.outcome) {
   case attempt_outcome::bound:
-    after_bound(g, newly_bound(tried, x), x);
+    after_bound(g, tried, x);
     return;
   case attempt_outcome::refused:
     if (is_passing(x.why))
@@ -104,13 +104,18 @@ void queue_role::judge_outcome(gang_entry& g, const attempt_now& tried,
 
 /// Q-17, Q-18a: members that are left are tried again at once, by the gang's old age. That attempt
 /// is the one that may preempt for them (C-22); if it is refused, its explanation is theirs.
-void queue_role::after_bound(gang_entry& g, std::uint32_t newly, const protocol::attempt_over& x) {
+///
+/// An attempt of an earlier life that was resumed may find its members bound already, and has never
+/// been asked for those that are left: that nobody was bound anew says nothing about them.
+void queue_role::after_bound(gang_entry& g, const attempt_now& tried,
+                             const protocol::attempt_over& x) {
   auto& life = *g.life;
   life.refused = life.errors = life.conflicts = 0;
   life.not_before = now_;
   life.why.reset();
-  if (newly == 0 && count(g).pending > 0) { // no progress: never in a circle
-    after_refusal(g, {}, with_reason(x.why, reason_code::undecided));
+  const bool has_tried_them = tried.who && !tried.is_earlier;
+  if (newly_bound(tried, x) == 0 && has_tried_them && count(g).pending > 0) {
+    after_refusal(g, {}, with_reason(x.why, reason_code::undecided)); // never in a circle
     return;
   }
   reconsider(g, true);

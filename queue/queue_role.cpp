@@ -1,3 +1,4 @@
+// What the queue hears, and into which pool a gang goes by its facts of this moment.
 #include "queue/queue_role.hpp"
 
 #include <algorithm>
@@ -33,8 +34,10 @@ protocol::effects queue_role::on(const protocol::event& e, base::time_point now)
   if (const auto* begun = std::get_if<protocol::started>(&e)) {
     is_started_ = true;
     seed_ = begun->seed;
-    // A queue that is made anew while the mirror lives on would wait for facts told long ago.
+    // A queue that is made anew while the others live on would wait for what was told long ago.
     out_.tell(protocol::to(protocol::role_kind::mirror), protocol::view_wanted{});
+    for (std::uint32_t i = 0; i < base::limits::partitions; ++i)
+      out_.tell(protocol::to_partition({i}), protocol::view_wanted{});
   } else if (const auto* heard = std::get_if<protocol::received>(&e)) {
     hear_message(*heard);
   } else if (std::holds_alternative<protocol::timer_fired>(e)) {
@@ -123,12 +126,43 @@ void queue_role::hear(const protocol::group_gone& x) {
     reconsider(*left, false);
 }
 
-/// From here on the registry is what the API server has: what was remembered and is not there is
-/// gone.
+/// A mirror that begins anew does not know what it has told before: whatever vanished while it was
+/// dead, it will simply not tell again. Upholds S13: nobody is tried on facts of the past.
+void queue_role::hear(const protocol::view_trust& x) {
+  if (x.is_anew) {
+    registry_.expect_everything();
+    is_being_told_ = true;
+    is_synced_ = false;
+  }
+  if (x.fresh)
+    api_lost_.reset();
+  else if (!api_lost_)
+    api_lost_ = now_;
+}
+
+/// From here on the registry is what the API server has: what is known or remembered and was not
+/// told is gone. Without the beginning the end means nothing: it belongs to what was told to an
+/// earlier life of this queue.
 void queue_role::hear(const protocol::facts_synced&) {
+  if (!is_being_told_)
+    return;
+  is_being_told_ = false;
+  drop_untold();
   is_synced_ = true;
   remembered_.clear();
   answer_kept();
+}
+
+void queue_role::drop_untold() {
+  const auto gone = registry_.not_retold();
+  if (!gone.groups.empty() || !gone.pods.empty())
+    out_.add(protocol::note{"queue.untold",
+                            {{"groups", static_cast<std::int64_t>(gone.groups.size())},
+                             {"pods", static_cast<std::int64_t>(gone.pods.size())}}});
+  for (const auto& x : gone.groups)
+    hear(x);
+  for (const auto& uid : gone.pods)
+    hear(protocol::pod_gone{uid});
 }
 
 // ---------------------------------------------------------------- gangs that are gone
@@ -191,7 +225,7 @@ void queue_role::hear_last_look(const protocol::last_look& x, const protocol::ad
 }
 
 void queue_role::hear_inspect(const protocol::inspect& x, const protocol::address& from) {
-  const reader r{{registry_, pools_, strays_, remembered_, how_, now_, is_synced_}};
+  const reader r{{registry_, pools_, strays_, remembered_, how_, now_, api_lost_, is_synced_}};
   out_.tell(from, protocol::inspected{x.id, r.read(x.what, x.name)});
 }
 
@@ -210,7 +244,6 @@ gang_life& queue_role::life_of(gang_entry& g) {
   g.life->refused = past.refused;
   g.life->errors = past.errors;
   g.life->conflicts = past.conflicts;
-  g.life->told = past.told;
   g.life->not_before = now_ + std::chrono::milliseconds{past.rest_ms};
   if (past.why) {
     g.life->why = std::make_unique<base::explanation>(*past.why);
@@ -348,7 +381,6 @@ std::string queue_role::snapshot() const {
                    .errors = life.errors,
                    .conflicts = life.conflicts,
                    .rest_ms = std::chrono::ceil<std::chrono::milliseconds>(rest).count(),
-                   .told = life.told,
                    .why = {}};
     if (life.why)
       one.why = *life.why;
@@ -369,7 +401,7 @@ base::result<void> queue_role::restore(std::string_view bytes) {
 }
 
 std::uint64_t queue_role::state_hash() const {
-  const reader r{{registry_, pools_, strays_, remembered_, how_, now_, is_synced_}};
+  const reader r{{registry_, pools_, strays_, remembered_, how_, now_, api_lost_, is_synced_}};
   return base::hash_combine(base::hash_of(snapshot()), base::hash_of(r.read("gangs", {})));
 }
 

@@ -36,6 +36,10 @@ namespace tutti::queue {
 ///                                     repair of a degraded gang follows at once
 ///
 /// and is gated again whenever its facts say so. Upholds S13 and S14.
+///
+/// What is there is what the mirror has told since it last began anew: the rest goes with
+/// `facts_synced`, as if it had been deleted. Until then nobody is tried. What people must know of
+/// a gang follows from facts, so that it is said again whenever it may have been lost.
 class queue_role final : public protocol::role {
 public:
   explicit queue_role(options how = {});
@@ -53,12 +57,14 @@ private:
   void hear(const protocol::pod_gone& x);
   void hear(const protocol::group_seen& x);
   void hear(const protocol::group_gone& x);
+  void hear(const protocol::view_trust& x);
   void hear(const protocol::facts_synced& x);
   void hear(const protocol::view_grew& x);
   void hear(const protocol::gang_progress& x);
   void hear(const protocol::attempt_over& x);
   void hear(const protocol::new_epoch& x);
   void hear(const protocol::gangs_kept& x);
+  void hear(const protocol::view_wanted& x);
   void hear_last_look(const protocol::last_look& x, const protocol::address& from);
   void hear_inspect(const protocol::inspect& x, const protocol::address& from);
   void hear_message(const protocol::received& x);
@@ -74,6 +80,7 @@ private:
   bool is_name_in_use(const gang_entry& g) const;
   void tell_deleted(const base::gang_uid& gang);
   void answer_kept();
+  void drop_untold();
   void explain(gang_life& life, base::reason_code reason, std::string detail = {});
 
   // How attempts are asked for and followed (attempts.cpp).
@@ -90,7 +97,7 @@ private:
   void finish(gang_entry& g, const protocol::attempt_over& x);
   void settle_members(gang_entry& g, const attempt_now& tried, const protocol::attempt_over& x);
   void judge_outcome(gang_entry& g, const attempt_now& tried, const protocol::attempt_over& x);
-  void after_bound(gang_entry& g, std::uint32_t newly_bound, const protocol::attempt_over& x);
+  void after_bound(gang_entry& g, const attempt_now& tried, const protocol::attempt_over& x);
   void after_refusal(gang_entry& g, const attempt_now& tried, base::explanation why);
   void after_conflict(gang_entry& g, base::explanation why);
   void after_error(gang_entry& g, base::explanation why, bool runs_already = false);
@@ -98,6 +105,7 @@ private:
 
   // Gangs below their minimum after their start (minimum.cpp).
   void watch_minimum(gang_entry& g);
+  void say_standing(gang_entry& g);
   void forget_minimum(gang_entry& g);
   void fire_repairs();
   std::optional<base::time_point> next_repair() const;
@@ -113,7 +121,9 @@ private:
   std::vector<base::gang_uid> kept_; ///< that partitions asked about before the first list
 
   bool is_started_ = false;
+  bool is_being_told_ = false; ///< the mirror began anew and has not come to the end
   bool is_synced_ = false;
+  std::optional<base::time_point> api_lost_; ///< no complete and fresh view since then
   bool has_arrival_waiters_ = false;
   std::uint64_t seed_ = 0;
   std::uint64_t view_version_ = 0;

@@ -1,3 +1,4 @@
+// What pods and groups add up to: membership, counts, and the gang as an attempt sees it.
 #include "queue/registry.hpp"
 
 #include <algorithm>
@@ -247,6 +248,7 @@ registry::pod_news registry::put(const protocol::pod_facts& x) {
   const bool was_pending = !is_new && pod->is_pending();
   const bool was_live = !is_new && pod->is_live();
   const auto old_kind = pod->kind;
+  pod->is_retold = true;
   fill(*pod, x);
   follow_members(*pod->gang);
   pod_news news{.gang = pod->gang};
@@ -278,7 +280,13 @@ registry::pod_news registry::drop(pod_entry& pod) {
 gang_entry& registry::put(const protocol::group_facts& x) {
   auto& g = group_named(x.name);
   ensure(!g.group->facts || g.group->facts->uid == x.uid, x.uid);
-  g.group->facts = x;
+  auto& part = *g.group;
+  part.facts = x;
+  part.is_retold = true;
+  // What was said and is not there may be lost; saying it again costs nothing if it is not.
+  part.is_start_said = false;
+  if (part.degraded_said != x.is_degraded)
+    part.degraded_said.reset();
   follow_members(g);
   by_uid_[x.uid] = &g;
   return g;
@@ -288,6 +296,8 @@ gang_entry* registry::drop_group(gang_entry& g) {
   ensure(!g.is_lone_pod() && g.group->facts.has_value());
   by_uid_.erase(g.group->facts->uid);
   g.group->facts.reset();
+  g.group->is_start_said = false;
+  g.group->degraded_said.reset();
   auto* left = &g;
   forget_if_empty(left);
   return left;
@@ -299,6 +309,25 @@ void registry::forget_if_empty(gang_entry*& g) {
   ensure(!g->life || !g->life->is_placed, protocol::to_text(g->group->name));
   groups_.erase(protocol::object_name{g->group->name});
   g = nullptr;
+}
+
+void registry::expect_everything() {
+  for (auto& [name, g] : groups_)
+    g->group->is_retold = false;
+  for (auto& [uid, pod] : pods_)
+    pod->is_retold = false;
+}
+
+registry::untold registry::not_retold() const {
+  untold out;
+  for (const auto& [name, g] : groups_)
+    if (g->group->facts && !g->group->is_retold)
+      out.groups.push_back({g->group->facts->uid, name});
+  for (const auto& [uid, pod] : pods_)
+    if (!pod->is_retold)
+      out.pods.push_back(pod->uid);
+  std::sort(out.pods.begin(), out.pods.end());
+  return out;
 }
 
 std::vector<gang_entry*> registry::all() const {

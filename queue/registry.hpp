@@ -13,6 +13,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "protocol/facts.hpp"
+#include "protocol/messages.hpp"
 #include "queue/gang_state.hpp"
 #include "queue/options.hpp"
 
@@ -41,6 +42,7 @@ struct pod_entry {
   bool is_terminal : 1 = false;
   bool is_deleting : 1 = false;
   bool is_owed : 1 = false; ///< offered to an attempt whose end the watch has not yet shown for it
+  bool is_retold : 1 = false; ///< since the mirror last began to tell everything anew
 
   bool is_live() const { return !is_terminal && !is_deleting; }
   bool is_bound() const { return is_live() && !node.value.empty(); }
@@ -51,6 +53,9 @@ struct pod_entry {
 struct group_part {
   protocol::object_name name;
   std::optional<protocol::group_facts> facts;
+  bool is_retold = false;            ///< as of a pod
+  bool is_start_said = false;        ///< as far as this life knows; the object itself is truth
+  std::optional<bool> degraded_said; ///< the same of its other condition; null = nothing
 };
 
 /// One gang: a group with its members, or a lone pod. What it needs while it is not at rest stands
@@ -126,6 +131,15 @@ public:
   gang_entry& put(const protocol::group_facts& x);
   /// The object is gone; its pods wait for another. Null if nothing is left of it.
   gang_entry* drop_group(gang_entry& g);
+
+  /// From here on everything is told anew.
+  void expect_everything();
+  /// Groups and pods that have not been told since, ascending.
+  struct untold {
+    std::vector<protocol::group_gone> groups;
+    std::vector<base::pod_uid> pods;
+  };
+  untold not_retold() const;
 
   /// All gangs, ascending by name, groups first.
   std::vector<gang_entry*> all() const;

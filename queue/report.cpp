@@ -1,3 +1,4 @@
+// Rows and details of gangs for people, from the queue as it stands.
 #include "queue/report.hpp"
 
 #include <algorithm>
@@ -141,10 +142,10 @@ std::string reader::read(std::string_view what, std::string_view name) const {
     return json::serialize(gang(*g));
   for (const auto& [uid, s] : from_.departed)
     if (s.name == wanted)
-      return json::serialize(stray_row(uid, s));
+      return json::serialize(with_api_lost(stray_row(uid, s)));
   for (const auto& [uid, m] : from_.remembered)
     if (m.name == wanted) {
-      auto out = remembered_row(uid, m);
+      auto out = with_api_lost(remembered_row(uid, m));
       if (m.why)
         out["explanation"] = to_json(*m.why);
       return json::serialize(out);
@@ -163,6 +164,39 @@ bool reader::is_shown(const gang_entry& g) const {
   if (g.is_lone_pod())
     return g.members.front()->scheduler >= 0 && g.members.front()->is_live();
   return g.members.empty() || count(g).ours > 0;
+}
+
+bool reader::is_api_lost() const {
+  return from_.api_lost && from_.now - *from_.api_lost >= api_lost_shown_after;
+}
+
+/// Of a gang that is not at rest, as its row has it.
+reason_code reader::shown_reason(const gang_entry& g) const {
+  if (is_api_lost() && g.life->where != pool::waiting)
+    return reason_code::api_unavailable;
+  return reads_degraded(g) ? reason_code::degraded : g.life->reason;
+}
+
+/// While the API server is out of reach nothing that a gang waits for can happen or be seen. What
+/// it waited for before stays in the detail.
+json::object reader::with_api_lost(json::object row) const {
+  const auto* where = row.if_contains("pool");
+  const bool is_pending =
+      where && where->as_string() != name_of(pool::waiting); // else it has numbers
+  if (!is_pending || !is_api_lost())
+    return row;
+  auto text = fmt::format("no complete and fresh view of the API server for {} s",
+                          ms(from_.now - *from_.api_lost) / 1000);
+  const auto* own = row.if_contains("reason");
+  const auto* detail = row.if_contains("detail");
+  if (own && own->as_string() != base::name_of(reason_code::none))
+    text += fmt::format("; {}", std::string_view{own->as_string()});
+  if (detail && !detail->as_string().empty())
+    text += fmt::format(": {}", std::string_view{detail->as_string()});
+  row["reason"] = base::name_of(reason_code::api_unavailable);
+  row["detail"] = std::move(text);
+  row["reason_for_ms"] = ms(from_.now - *from_.api_lost);
+  return row;
 }
 
 json::object reader::row(const gang_entry& g) const {
@@ -218,18 +252,18 @@ json::array reader::gangs() const {
       if (const auto* before = behind.at(g))
         one["detail"] = protocol::to_text(before->name());
     }
-    out.push_back(std::move(one));
+    out.push_back(with_api_lost(std::move(one)));
   }
   for (const auto& [uid, s] : from_.departed)
-    out.push_back(stray_row(uid, s));
+    out.push_back(with_api_lost(stray_row(uid, s)));
   for (const auto& [uid, m] : from_.remembered)
     if (!from_.departed.contains(uid))
-      out.push_back(remembered_row(uid, m));
+      out.push_back(with_api_lost(remembered_row(uid, m)));
   return out;
 }
 
 json::object reader::gang(const gang_entry& g) const {
-  auto out = row(g);
+  auto out = with_api_lost(row(g));
   const auto& queued = from_.where.in(pool::queued);
   if (g.life && g.life->is_placed && g.life->where == pool::queued) {
     const auto pos = std::find(queued.begin(), queued.end(), &g);
@@ -265,7 +299,7 @@ json::object reader::status() const {
       continue;
     ++phases[protocol::name_of(phase_of(*g))];
     if (g->life && phase_of(*g) != phase::bound)
-      ++reasons[base::name_of(reads_degraded(*g) ? reason_code::degraded : g->life->reason)];
+      ++reasons[base::name_of(shown_reason(*g))];
     if (g->life && (!oldest || g->created_ms() < oldest->created_ms()))
       oldest = g;
   }
@@ -283,7 +317,7 @@ json::object reader::status() const {
                    {"pools", std::move(by_pool)},
                    {"reasons", std::move(by_reason)},
                    {"pods", from_.gangs.pod_count()}};
-  out["oldest_pending"] = oldest ? json::value(row(*oldest)) : json::value();
+  out["oldest_pending"] = oldest ? json::value(with_api_lost(row(*oldest))) : json::value();
   return out;
 }
 

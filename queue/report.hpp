@@ -1,11 +1,13 @@
 // What the queue tells its readers, as JSON.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <boost/json.hpp>
 
+#include "base/limits.hpp"
 #include "base/time.hpp"
 #include "queue/memory.hpp"
 #include "queue/options.hpp"
@@ -20,6 +22,9 @@ struct stray {
   protocol::object_name name;
   attempt_now attempt;
 };
+/// A view is lost for moments whenever a watch ends; longer than this, and people are told.
+inline constexpr auto api_lost_shown_after = base::limits::resend_longest;
+
 using strays = std::map<base::gang_uid, stray>;
 
 /// The reason to show for an attempt under way: its own, else that of its phase. Never `none`.
@@ -35,6 +40,7 @@ public:
     const memories& remembered;
     const options& how;
     base::time_point now;
+    std::optional<base::time_point> api_lost; ///< no complete and fresh view since then
     bool is_synced = false;
   };
   explicit reader(sources from) : from_(from) {}
@@ -50,6 +56,9 @@ private:
   boost::json::object quiet() const;
   boost::json::object row(const gang_entry& g) const;
   bool is_shown(const gang_entry& g) const;
+  bool is_api_lost() const;
+  base::reason_code shown_reason(const gang_entry& g) const;
+  boost::json::object with_api_lost(boost::json::object row) const;
   std::int64_t ms_until(base::time_point t) const;
 
   sources from_;

@@ -1,3 +1,4 @@
+// The tests behind each wake-up, cheap and never too strict.
 #include "queue/wake.hpp"
 
 #include <algorithm>

@@ -177,11 +177,12 @@ struct Mirror : testing::Test {
   using story = std::vector<std::string>;
 };
 
-TEST_F(Mirror, begins_by_telling_all_shards_that_everything_is_told_anew) {
+TEST_F(Mirror, begins_by_telling_shards_and_queue_that_everything_is_told_anew) {
   begin();
   const auto words = said();
-  ASSERT_EQ(words.size(), shards);
+  ASSERT_EQ(words.size(), shards + 1);
   EXPECT_EQ(words.front(), "shard(0) view_trust stale anew");
+  EXPECT_EQ(words.back(), "queue view_trust stale anew");
 }
 
 TEST_F(Mirror, is_trusted_when_nodes_and_pods_are_there_and_synced_when_groups_are_too) {
@@ -558,6 +559,7 @@ TEST_F(Mirror, a_queue_that_began_anew_is_told_everything_again) {
   line(groups, "ADDED", group_text("g", ++version));
   said();
   hear(protocol::received{protocol::to(role_kind::queue), protocol::view_wanted{}});
+  EXPECT_EQ(said().front(), "queue view_trust stale anew") << "before the first word of it";
   find_streams();
   line(pods, "ADDED", pod_json{.name = "p", .version = 101}.text());
   line(groups, "ADDED", group_text("g", 102));
@@ -566,6 +568,36 @@ TEST_F(Mirror, a_queue_that_began_anew_is_told_everything_again) {
   EXPECT_EQ(log.all<protocol::pod_seen>().size(), 1u);
   EXPECT_EQ(log.all<protocol::group_seen>().size(), 1u);
   EXPECT_EQ(log.all<protocol::facts_synced>().size(), 1u);
+}
+
+TEST_F(Mirror, a_queue_that_began_anew_in_the_middle_of_the_first_list_misses_nothing) {
+  begin();
+  pod({.name = "early"}, "ADDED"); // heard by the life before
+  said();
+  hear(protocol::received{protocol::to(role_kind::queue), protocol::view_wanted{}});
+  EXPECT_EQ(said(), (story{"queue view_trust stale anew"}));
+  find_streams();
+  end_list(nodes);
+  line(pods, "ADDED", pod_json{.name = "early", .version = 101}.text());
+  end_list(pods);
+  EXPECT_EQ(log.all<protocol::facts_synced>().size(), 0u);
+  end_list(groups);
+  EXPECT_EQ(log.all<protocol::facts_synced>().size(), 1u);
+  EXPECT_EQ(log.all<protocol::pod_seen>().size(), 1u);
+}
+
+TEST_F(Mirror, a_queue_that_asks_before_the_first_word_costs_no_second_list) {
+  begin();
+  log.open.clear();
+  hear(protocol::received{protocol::to(role_kind::queue), protocol::view_wanted{}});
+  EXPECT_TRUE(log.open.empty());
+  EXPECT_EQ(said().back(), "queue view_trust stale anew");
+}
+
+TEST_F(Mirror, a_view_that_is_lost_and_found_is_told_to_the_queue) {
+  synced();
+  hear(protocol::stream_closed{streams.at(nodes), "reset"});
+  EXPECT_EQ(said().back(), "queue view_trust stale");
 }
 
 TEST_F(Mirror, describes_itself) {

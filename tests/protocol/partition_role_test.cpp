@@ -250,15 +250,23 @@ TEST_F(partition, never_forgets_a_decision_that_is_not_finished) {
   EXPECT_EQ(forgotten(), (names{"g"}));
 }
 
-TEST_F(partition, a_gang_that_is_tried_again_was_not_deleted) {
+TEST_F(partition, a_question_on_its_way_does_not_bring_a_deleted_gang_back) {
   starts();
   ends(tries("g"), attempt_outcome::bound);
   const auto second = tries("g");
   hear(gang_deleted{{"g"}});
-  hear(try_gang{gang_named("g"), 0});
+  hear(try_gang{gang_named("g"), 0}); // asked again before it was deleted
   ends(second, attempt_outcome::bound);
+  EXPECT_EQ(forgotten(), (names{"g"}));
+}
+
+TEST_F(partition, a_gang_of_which_a_new_attempt_is_made_is_there) {
+  starts();
+  hear(gang_deleted{{"g"}});
+  const auto first = tries("g");
+  ends(first, attempt_outcome::bound);
   EXPECT_EQ(forgotten(), names{});
-  EXPECT_EQ(tries("g").ordinal, 3u);
+  EXPECT_EQ(tries("g").ordinal, 2u);
 }
 
 TEST_F(partition, a_namesake_has_another_uid_and_an_ordinal_of_its_own) {
@@ -272,6 +280,18 @@ TEST_F(partition, a_namesake_has_another_uid_and_an_ordinal_of_its_own) {
 
 TEST_F(partition, asks_at_its_start_which_of_the_kept_gangs_are_still_there) {
   starts({record("a", 1, true), record("b", 2, false)});
+  const auto asked = sent<gangs_kept>();
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked.front().first, to(role_kind::queue));
+  EXPECT_EQ(asked.front().second.gangs, (std::vector<base::gang_uid>{{"a"}, {"b"}}));
+}
+
+TEST_F(partition, names_the_kept_gangs_to_a_queue_that_began_anew) {
+  hear(view_wanted{});
+  EXPECT_TRUE(out.empty()) << "not started: it is said at the start";
+  starts({record("a", 1, true)});
+  ends(tries("b"), attempt_outcome::bound);
+  hear(view_wanted{});
   const auto asked = sent<gangs_kept>();
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked.front().first, to(role_kind::queue));

@@ -208,7 +208,7 @@ TEST_F(Gating, a_member_that_asks_for_what_nobody_weighs_keeps_its_gang_out_visi
   const auto said = take<protocol::set_condition>();
   ASSERT_EQ(said.size(), 2u) << "the group, and the pod that waits";
   EXPECT_FALSE(said.front().is_pod);
-  EXPECT_FALSE(said.front().status);
+  EXPECT_TRUE(said.front().status) << "it has started, and that is never taken back";
   EXPECT_EQ(said.back().name.name, "b");
   EXPECT_EQ(said.back().reason, "SchedulerError");
   EXPECT_EQ(said.back().message, "pod b " + claim);

@@ -19,6 +19,21 @@ TEST_F(Order, q12_priority_then_age_then_name_and_pods_compete_with_groups) {
   EXPECT_EQ(tried(), (names{"g", "old-a", "old-b", "young"}));
 }
 
+TEST_F(Order, q12_the_topology_hears_the_order_of_those_that_are_tried_together_before_they_ask) {
+  pod("low", {.created = 1});
+  pod("high", {.priority = 9, .created = 2});
+  sent.clear();
+  synced();
+  ASSERT_EQ(sent.size(), 3u);
+  const auto* order = std::get_if<protocol::plan_order>(&sent.front().what);
+  ASSERT_NE(order, nullptr);
+  EXPECT_EQ(sent.front().to, protocol::to(protocol::role_kind::topology));
+  EXPECT_EQ(order->gangs, (std::vector<base::gang_uid>{{"uid-high"}, {"uid-low"}}));
+  sent.clear();
+  pod("single", {});
+  EXPECT_EQ(take<protocol::plan_order>().size(), 0u) << "it goes before nobody";
+}
+
 TEST_F(Order, q13_departure_a_refused_gang_keeps_its_age) {
   pod("old", {.created = 10});
   pod("young", {.created = 20});

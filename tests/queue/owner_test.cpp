@@ -66,6 +66,18 @@ TEST_F(Owner, F6_a_resumed_attempt_whose_end_died_with_its_partition_is_tried_an
   EXPECT_EQ(tried(), names{"a"});
 }
 
+TEST_F(Owner, F6_a_gang_that_was_bound_whole_before_its_partition_died_is_not_tried_again) {
+  begin();
+  synced();
+  progress(first);
+  pod("a", {});
+  pod("a", {.node = "n1"});
+  begins(mine(), 2); // the end was durable, and the word of it is lost
+  EXPECT_EQ(tried(), names{}) << "there is nobody to place";
+  EXPECT_EQ(row("a", "pool"), "");
+  EXPECT_EQ(row("a", "phase"), "Bound");
+}
+
 TEST_F(Owner, F6_a_resumed_attempt_of_a_gang_that_is_gone_does_not_fill_the_window_for_ever) {
   begin();
   synced();

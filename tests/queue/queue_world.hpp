@@ -31,7 +31,11 @@ struct QueueWorld : testing::Test {
     sent.clear();
     ASSERT_TRUE(queue->restore(memory));
     feed(protocol::started{.epoch = {1}, .incarnation = {1}, .seed = 42, .open = {}});
+    mirror_begins();
   }
+  /// Everything is told from here on, up to `synced`.
+  void mirror_begins() { tell(protocol::view_trust{.fresh = false, .is_anew = true}); }
+  void api_is_fresh(bool fresh) { tell(protocol::view_trust{.fresh = fresh, .is_anew = false}); }
 
   // ------------------------------------------------------------ what happens
 
@@ -50,7 +54,10 @@ struct QueueWorld : testing::Test {
   void tell(M m, protocol::role_kind from = protocol::role_kind::mirror) {
     feed(protocol::received{protocol::to(from), protocol::message{std::move(m)}});
   }
-  void synced() { tell(protocol::facts_synced{}); }
+  void synced() {
+    api_is_fresh(true);
+    tell(protocol::facts_synced{});
+  }
 
   /// Lets time pass, firing the timer whenever it is due.
   void pass(base::duration d) {

@@ -331,5 +331,62 @@ TEST_F(RetryGroup, words_that_come_late_or_twice_change_nothing) {
   EXPECT_EQ(row("g", "pool"), "attempting");
 }
 
+// ---------------------------------------------------------------- attempts of an earlier life
+
+struct Resumed : QueueWorld {
+  /// Of gang "g" two of four were decided, and bound before the crash.
+  base::attempt_id id{.gang = {"uid-g"}, .ordinal = 1, .epoch = {1}, .try_no = 77};
+
+  void progress(protocol::phase at) {
+    tell(protocol::gang_progress{.attempt = id, .name = {"ns", "g"}, .at = at, .bound = 2},
+         protocol::role_kind::gang);
+  }
+  void facts() {
+    group("g", {.min = 2});
+    pod("a", {.group = "g", .node = "n1"});
+    pod("b", {.group = "g", .node = "n2"});
+    pod("c", {.group = "g"});
+    pod("d", {.group = "g"});
+  }
+};
+
+TEST_F(Resumed, members_above_the_minimum_are_tried_as_soon_as_it_ends) {
+  facts();
+  progress(protocol::phase::decided);
+  synced();
+  EXPECT_EQ(tried(), names{}) << "one attempt at a time";
+  over(id, attempt_outcome::bound, {}, 2);
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(Resumed, members_above_the_minimum_are_tried_though_the_facts_came_first) {
+  facts();
+  synced();
+  EXPECT_EQ(tried(), names{"g"}) << "the partition resumes and does not begin";
+  progress(protocol::phase::decided);
+  progress(protocol::phase::binding);
+  over(id, attempt_outcome::bound, {}, 2);
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(Resumed, members_above_the_minimum_are_tried_though_it_ended_before_the_facts_came) {
+  progress(protocol::phase::decided);
+  over(id, attempt_outcome::bound, {}, 2);
+  facts();
+  synced();
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(Resumed, members_that_were_tried_in_vain_rest_all_the_same) {
+  facts();
+  synced();
+  EXPECT_EQ(tried(), names{"g"});
+  progress(protocol::phase::preparing);
+  progress(protocol::phase::binding);
+  over(id, attempt_outcome::bound, {}, 2, {{"uid-c"}, {"uid-d"}});
+  EXPECT_EQ(tried(), names{}) << "never in a circle";
+  EXPECT_EQ(row("g", "pool"), "waiting");
+}
+
 } // namespace
 } // namespace tutti::queue
