@@ -1,3 +1,4 @@
+// Brings a scheduler up from its store, ticks for its checkpoints, and stops it in order.
 #include "actors/scheduler.hpp"
 
 #include <algorithm>

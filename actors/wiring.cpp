@@ -1,3 +1,4 @@
+// Which roles there are, how each is made, and in what order they begin.
 #include "actors/wiring.hpp"
 
 #include <utility>

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <future>
 #include <mutex>
+#include <set>
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -26,8 +27,10 @@ public:
              std::function<void(protocol::event)> tell) override {
     {
       const std::lock_guard lock{mutex_};
-      if (is_closed_ && request.method == "POST" && request.target.ends_with("/binding")) {
-        kept_.push_back({id, std::move(request), std::move(tell)});
+      const bool is_binding = request.method == "POST" && request.target.ends_with("/binding");
+      if ((is_closed_ && is_binding) || (keeps_lists_ && request.is_stream)) {
+        auto& where = is_binding ? kept_ : lists_;
+        where.push_back({id, std::move(request), std::move(tell)});
         return;
       }
     }
@@ -37,6 +40,7 @@ public:
     {
       const std::lock_guard lock{mutex_};
       std::erase_if(kept_, [id](const auto& x) { return x.id == id; });
+      std::erase_if(lists_, [id](const auto& x) { return x.id == id; });
     }
     client_.hang_up(id);
   }
@@ -58,6 +62,21 @@ public:
     const std::lock_guard lock{mutex_};
     return kept_.size();
   }
+  void keep_lists(bool yes) {
+    std::deque<one> all;
+    {
+      const std::lock_guard lock{mutex_};
+      keeps_lists_ = yes;
+      if (!yes)
+        all.swap(lists_);
+    }
+    for (auto& x : all)
+      pass(x.id, std::move(x.request), std::move(x.tell));
+  }
+  std::size_t lists() {
+    const std::lock_guard lock{mutex_};
+    return lists_.size();
+  }
 
 private:
   struct one {
@@ -75,6 +94,8 @@ private:
   std::mutex mutex_;
   bool is_closed_ = false;
   std::deque<one> kept_;
+  bool keeps_lists_ = false;
+  std::deque<one> lists_;
   bridge::http_client client_;
 };
 
@@ -86,6 +107,7 @@ struct stage::inside {
   std::unique_ptr<persistence::store> store;
   std::unique_ptr<gated_carrier> carrier;
   bool keeps_bindings = false;
+  bool keeps_lists = false;
   std::map<protocol::address, caf::actor> tapped; ///< who was there before
   std::unique_ptr<caf::actor_system_config> config;
   std::unique_ptr<caf::actor_system> system; ///< of the taps
@@ -134,38 +156,80 @@ void stage::node(const std::string& name, int cpus, const std::string& rack) {
   EXPECT_TRUE(done) << done.error().message();
 }
 
-void stage::gang(const std::string& name, int members, int cpus) {
-  std::vector<json::object> all;
-  all.push_back(json::parse(fmt::format(
-                                R"({{"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup",
-                           "metadata": {{"name": "{}", "namespace": "default"}},
-                           "spec": {{"schedulingPolicy": {{"gang": {{"minCount": {}}}}}}}}})",
-                                name, members))
-                    .as_object());
-  for (int i = 0; i < members; ++i)
-    all.push_back(json::parse(fmt::format(
-                                  R"({{"apiVersion": "v1", "kind": "Pod",
-                           "metadata": {{"name": "{0}-{1}", "namespace": "default"}},
-                           "spec": {{"schedulerName": "tutti",
-                                    "schedulingGroup": {{"podGroupName": "{0}"}},
-                                    "containers": [{{"name": "main", "image": "work",
-                                      "resources": {{"requests": {{"cpu": "{2}"}}}}}}]}}}})",
-                                  name, i, cpus))
-                      .as_object());
-  const auto done = in_->api->apply(std::move(all));
+void stage::priority_class(const std::string& name, int value) {
+  const auto text = fmt::format(
+      R"({{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+           "metadata": {{"name": "{}"}}, "value": {}}})",
+      name, value);
+  const auto done = in_->api->apply({json::parse(text).as_object()});
   EXPECT_TRUE(done) << done.error().message();
 }
 
-std::string stage::get(const std::string& path) {
+void stage::gang(const std::string& name, int members, int cpus, const std::string& priority) {
+  const auto text = fmt::format(
+      R"({{"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup",
+           "metadata": {{"name": "{}", "namespace": "default"}},
+           "spec": {{"priorityClassName": "{}",
+                    "schedulingPolicy": {{"gang": {{"minCount": {}}}}}}}}})",
+      name, priority, members);
+  auto group = json::parse(text).as_object();
+  if (priority.empty())
+    group.at("spec").as_object().erase("priorityClassName");
+  const auto done = in_->api->apply({std::move(group)});
+  EXPECT_TRUE(done) << done.error().message();
+  for (int i = 0; i < members; ++i)
+    member(name, i, cpus, priority);
+}
+
+void stage::member(const std::string& gang, int index, int cpus, const std::string& priority) {
+  const auto text = fmt::format(
+      R"({{"apiVersion": "v1", "kind": "Pod",
+           "metadata": {{"name": "{0}-{1}", "namespace": "default"}},
+           "spec": {{"schedulerName": "tutti", "priorityClassName": "{3}",
+                    "schedulingGroup": {{"podGroupName": "{0}"}},
+                    "containers": [{{"name": "main", "image": "work",
+                      "resources": {{"requests": {{"cpu": "{2}"}}}}}}]}}}})",
+      gang, index, cpus, priority);
+  auto pod = json::parse(text).as_object();
+  if (priority.empty())
+    pod.at("spec").as_object().erase("priorityClassName");
+  const auto done = in_->api->apply({std::move(pod)});
+  EXPECT_TRUE(done) << done.error().message();
+}
+
+void stage::remove_gang(const std::string& name, int members) {
+  for (int i = 0; i < members; ++i)
+    EXPECT_EQ(ask_api({.method = "DELETE",
+                       .target = fmt::format("/api/v1/namespaces/default/pods/{}-{}", name, i),
+                       .body = R"({"gracePeriodSeconds":0})",
+                       .content_type = "application/json"},
+                      nullptr),
+              200);
+  const auto path = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups/" + name;
+  EXPECT_EQ(ask_api({.method = "DELETE", .target = path, .body = {}, .content_type = {}}, nullptr),
+            200);
+  EXPECT_TRUE(eventually([&] { return get(path).empty(); }));
+}
+
+int stage::ask_api(protocol::http_request what, std::string* body) {
   bridge::http_client client{
       bridge::connect_by_descriptor([api = in_->api.get()] { return api->connect(); }), {}};
   std::promise<bridge::http_event> promise;
   auto coming = promise.get_future();
-  client.start(1, protocol::http_request{.method = "GET", .target = path},
+  client.start(1, std::move(what),
                [&promise](bridge::http_event e) { promise.set_value(std::move(e)); });
   auto event = coming.get();
   auto* page = std::get_if<protocol::answered>(&event);
-  return page != nullptr && page->status == 200 ? std::move(page->body) : std::string{};
+  if (page != nullptr && body != nullptr)
+    *body = std::move(page->body);
+  return page != nullptr ? page->status : 0;
+}
+
+std::string stage::get(const std::string& path) {
+  std::string body;
+  const auto status =
+      ask_api({.method = "GET", .target = path, .body = {}, .content_type = {}}, &body);
+  return status == 200 ? body : std::string{};
 }
 
 std::map<std::string, std::string> stage::bound() {
@@ -200,6 +264,7 @@ base::result<void> stage::start() {
   in_->carrier = std::make_unique<gated_carrier>(*in_->api);
   if (in_->keeps_bindings)
     in_->carrier->close();
+  in_->carrier->keep_lists(in_->keeps_lists);
   scheduler_options o;
   o.shards = in_->how.shards;
   o.fast_path = in_->how.fast_path;
@@ -301,6 +366,35 @@ void stage::let_bindings_go() {
   in_->keeps_bindings = false;
   if (in_->carrier)
     in_->carrier->open();
+}
+
+void stage::keep_lists() {
+  in_->keeps_lists = true;
+  if (in_->carrier)
+    in_->carrier->keep_lists(true);
+}
+
+void stage::let_lists_go() {
+  in_->keeps_lists = false;
+  if (in_->carrier)
+    in_->carrier->keep_lists(false);
+}
+
+std::size_t stage::lists_kept() {
+  return in_->carrier->lists();
+}
+
+std::size_t stage::gangs_in_store() {
+  auto opened = persistence::open_rocks_store({.path = (in_->home / "scheduler").string(),
+                                               .shards = in_->how.shards,
+                                               .cluster_uid = {},
+                                               .env = in_->how.env});
+  EXPECT_TRUE(opened);
+  std::set<std::string> gangs;
+  for (const auto& d : (*opened)->take_remains().decisions)
+    gangs.insert(d->by.gang.value);
+  (*opened)->close();
+  return gangs.size();
 }
 
 std::size_t stage::bindings_kept() {

@@ -43,7 +43,12 @@ public:
   // ---- the cluster
   void node(const std::string& name, int cpus, const std::string& rack); ///< or changes it
   /// A PodGroup and as many pods as its minimum, each of `cpus`.
-  void gang(const std::string& name, int members, int cpus);
+  void gang(const std::string& name, int members, int cpus, const std::string& priority = {});
+  /// One more pod of a gang: "gang-index".
+  void member(const std::string& gang, int index, int cpus, const std::string& priority = {});
+  void priority_class(const std::string& name, int value);
+  /// Deletes the group and its members at once.
+  void remove_gang(const std::string& name, int members);
   /// The node of each bound pod, as the API server has it.
   std::map<std::string, std::string> bound();
   bool is_bound(const std::string& gang, int members);
@@ -71,6 +76,13 @@ public:
   void keep_bindings();
   void let_bindings_go();
   std::size_t bindings_kept();
+  /// From here on lists and watches that are asked for are kept back, until `let_lists_go`; also
+  /// over a stop and a start.
+  void keep_lists();
+  void let_lists_go();
+  std::size_t lists_kept();
+  /// The gangs of which the stopped scheduler's store keeps a decision.
+  std::size_t gangs_in_store();
   /// Puts an actor at `where` that hears everything first; what `may_pass` says no to is lost.
   inbox_ptr tap(const protocol::address& where,
                 std::function<bool(const protocol::message&)> may_pass);
@@ -78,6 +90,7 @@ public:
 
 private:
   std::string get(const std::string& path);
+  int ask_api(protocol::http_request what, std::string* body);
 
   struct inside;
   std::unique_ptr<inside> in_;
