@@ -283,7 +283,13 @@ public:
 
   int current() const { return finished_ + 1; }
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  /// The parser takes nothing from a document that begins with the end of something, and finds it
+  /// again for ever.
+  void OnDocumentStart(const YAML::Mark& at) override {
+    if (at.pos == began_at_)
+      throw YAML::ParserException(at, "nothing can begin here");
+    began_at_ = at.pos;
+  }
   void OnDocumentEnd() override {
     auto content = tree_.take();
     if (!content.is_null())
@@ -331,6 +337,7 @@ private:
   std::vector<text_document>& documents_;
   tree tree_;
   int finished_ = 0;
+  int began_at_ = -1; // position of the last document
 };
 
 /// Feeds JSON into a tree, so that a name that is there twice is found here too.

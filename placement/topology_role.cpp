@@ -76,6 +76,8 @@ void topology_role::take_delta(const protocol::view_delta& x) {
     want_view(x.shard);
   else if (done.is_applied)
     out_.add(protocol::disarm{{static_cast<std::uint32_t>(timer::view_missing), x.shard.value}});
+  for (const auto shard : done.others_to_ask)
+    want_view(shard);
   if (done.is_applied)
     forget_settled(x.settled);
   announce(done);

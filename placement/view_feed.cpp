@@ -61,7 +61,7 @@ view_feed::outcome view_feed::apply(const protocol::view_delta& x) {
   for (const auto& attempt : x.settled)
     remember_marked(attempt, before);
   if (x.is_whole)
-    forget_unlisted(x);
+    forget_unlisted(x, out);
   for (const auto& node : x.nodes)
     apply_node(node, x.shard, before, out);
   c.is_in_step = !out.wants_whole;
@@ -118,7 +118,7 @@ void view_feed::remember_marked(const base::attempt_id& attempt, offers& before)
     before.try_emplace(node, offer_of(node));
 }
 
-void view_feed::forget_unlisted(const protocol::view_delta& x) {
+void view_feed::forget_unlisted(const protocol::view_delta& x, outcome& out) {
   std::set<base::node_uid> listed;
   for (const auto& node : x.nodes)
     listed.insert(node.uid);
@@ -126,11 +126,29 @@ void view_feed::forget_unlisted(const protocol::view_delta& x) {
   for (const auto& [uid, node] : nodes_)
     if (node.shard == x.shard && !listed.contains(uid))
       gone.push_back(uid);
+  for (const auto& [uid, shards] : told_besides_)
+    if (shards.contains(x.shard) && !listed.contains(uid))
+      gone.push_back(uid);
   std::sort(gone.begin(), gone.end());
-  for (const auto& uid : gone) {
-    view_.remove(uid);
-    nodes_.erase(uid);
+  for (const auto& uid : gone)
+    remove(uid, x.shard, out);
+}
+
+/// The shard does not have the node any more. Another one that told of it before may have it now.
+void view_feed::remove(const base::node_uid& node, base::shard_id shard, outcome& out) {
+  const auto besides = told_besides_.find(node);
+  if (besides != told_besides_.end())
+    besides->second.erase(shard);
+  const auto pos = nodes_.find(node);
+  if (pos != nodes_.end() && pos->second.shard == shard) {
+    view_.remove(node);
+    nodes_.erase(pos);
+    if (besides != told_besides_.end())
+      out.others_to_ask.insert(out.others_to_ask.end(), besides->second.begin(),
+                               besides->second.end());
   }
+  if (besides != told_besides_.end() && (besides->second.empty() || !nodes_.contains(node)))
+    told_besides_.erase(besides);
 }
 
 void view_feed::apply_guards(chain& c, const protocol::view_delta& x) {
@@ -154,17 +172,23 @@ void view_feed::apply_node(const protocol::node_view& x, base::shard_id shard, o
                            outcome& out) {
   auto pos = nodes_.find(x.uid);
   if (x.is_gone) {
-    // A node that moved to another rack may have been told by its new shard already.
-    if (pos != nodes_.end() && pos->second.shard == shard) {
-      view_.remove(x.uid);
-      nodes_.erase(pos);
-    }
+    remove(x.uid, shard, out);
     return;
   }
   if (!x.facts && pos == nodes_.end()) {
     out.wants_whole = true; // a node that we should know: the chain is not what it seems
     return;
   }
+  const bool is_anothers = pos != nodes_.end() && pos->second.shard != shard;
+  if (is_anothers && !x.facts) {
+    if (!told_besides_.contains(x.uid))
+      out.wants_whole = true;
+    return; // the word of a shard that has the node no more, or not yet
+  }
+  if (is_anothers)
+    told_besides_[x.uid].insert(pos->second.shard);
+  if (const auto besides = told_besides_.find(x.uid); besides != told_besides_.end())
+    besides->second.erase(shard);
   auto& was = before.try_emplace(x.uid, offer_of(x.uid)).first->second;
   if (!x.facts) {
     view_.set_free(x.uid, x.free, x.ports_taken);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,9 @@ public:
   /// What a delta did.
   struct outcome {
     bool is_applied = false;
-    bool wants_whole = false;  ///< the chain is broken: ask the shard for everything
+    bool wants_whole = false; ///< the chain is broken: ask the shard for everything
+    /// Shards that told of a node which another shard has taken out since: ask them, too.
+    std::vector<base::shard_id> others_to_ask;
     std::uint32_t grown = 0;   ///< nodes that may take a pod now that they refused before
     base::resources most_free; ///< over those, each amount on its own
   };
@@ -79,7 +82,8 @@ private:
   offer offer_of(const base::node_uid& node);
   void remember_marked(const base::attempt_id& attempt, offers& before);
   void apply_node(const protocol::node_view& x, base::shard_id shard, offers& before, outcome& out);
-  void forget_unlisted(const protocol::view_delta& x);
+  void forget_unlisted(const protocol::view_delta& x, outcome& out);
+  void remove(const base::node_uid& node, base::shard_id shard, outcome& out);
   static void apply_guards(chain& c, const protocol::view_delta& x);
   void compare(const offers& before, outcome& out);
 
@@ -87,6 +91,9 @@ private:
   std::uint32_t shards_;
   std::vector<chain> chains_;
   boost::unordered_flat_map<base::node_uid, known_node, std::hash<base::node_uid>> nodes_;
+  /// A node on its way from one shard to another is told by both, in any order: who told it besides
+  /// the one whose word counts now.
+  std::map<base::node_uid, std::set<base::shard_id>> told_besides_;
   std::uint64_t version_ = 0;
 };
 

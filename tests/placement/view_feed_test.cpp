@@ -76,6 +76,19 @@ TEST_F(ViewFeed, a_node_that_moved_to_another_shard_is_not_removed_by_the_old_on
   EXPECT_EQ(nodes(), 1);
 }
 
+TEST_F(ViewFeed, a_late_word_of_the_old_shard_does_not_lose_a_node_that_moved) {
+  take(1, {seen(b)}, true);
+  take(1, {}, true, 1, 1);
+  take(2, {seen(a)}, false, 1, 1); // the new shard speaks first
+  take(2, {seen(a)});              // and the old one tells what it had to say before it let go
+  const auto done = take(3, {gone("a")});
+  EXPECT_EQ(done.others_to_ask, std::vector{base::shard_id{1}}) << "it has the node now";
+  take(3, {seen(a)}, true, 1, 1);
+  EXPECT_EQ(nodes(), 2);
+  EXPECT_TRUE(take(4, {gone("a")}, false, 1, 1).others_to_ask.empty());
+  EXPECT_EQ(nodes(), 1);
+}
+
 TEST_F(ViewFeed, its_version_counts_what_was_applied) {
   take(1, {seen(a)});
   take(1, {}, true, 1, 1);
