@@ -48,6 +48,7 @@ private:
   bool foreign(const action& x);
   bool apply(boost::json::object object);
   bool ask(std::string_view method, const std::string& target, const std::string& body);
+  void collect_pods();
   void make_pod(const std::string& name, const std::string& gang, std::int64_t cpu);
 
   // what fails

@@ -59,17 +59,24 @@ bool nemesis::node(const action& x) {
                   {"conditions", json::array{{{"type", "Ready"}, {"status", "True"}}}}}}});
 }
 
-/// As the node's controllers do in the end: its pods are gone with it.
+/// As the node's controllers do: its pods are gone with it, and those that come to it all the same,
+/// because their Binding was on its way, are collected later.
 bool nemesis::node_gone(const action& x) {
-  const auto& store = on_.api().plane().objects();
-  std::vector<std::string> there;
-  for (const auto& [key, pod] : store.all(sim::api_server::kind_id::pods))
-    if (pod->node_name == x.target)
-      there.emplace_back(pod->name());
+  constexpr auto until_collected = std::chrono::seconds{20};
   const bool did = ask("DELETE", std::string{nodes_path} + x.target, {});
-  for (const auto& name : there)
-    ask("DELETE", std::string{pods_path} + name + "?gracePeriodSeconds=0", {});
+  collect_pods();
+  on_.time().after(until_collected, [this] { collect_pods(); });
   return did;
+}
+
+void nemesis::collect_pods() {
+  const auto& store = on_.api().plane().objects();
+  std::vector<std::string> lost;
+  for (const auto& [key, pod] : store.all(sim::api_server::kind_id::pods))
+    if (!pod->node_name.empty() && !store.find(sim::api_server::kind_id::nodes, pod->node_name))
+      lost.emplace_back(pod->name());
+  for (const auto& name : lost)
+    ask("DELETE", std::string{pods_path} + name + "?gracePeriodSeconds=0", {});
 }
 
 bool nemesis::cordon(const action& x) {

@@ -31,9 +31,30 @@ bool is_seen(const protocol::effect& e) {
          && !std::holds_alternative<protocol::fault>(e);
 }
 
+/// What a reader asks first about some messages: who, and why not.
+std::string detail_of(const protocol::message& m) {
+  const auto why = [](const base::explanation& x) {
+    return fmt::format("[{} {}/{}]", base::name_of(x.primary), x.placed, x.wanted);
+  };
+  if (const auto* x = std::get_if<protocol::try_gang>(&m))
+    return fmt::format("[{}]", protocol::to_text(x->who->name));
+  if (const auto* x = std::get_if<protocol::plan_answer>(&m); x && !x->placement)
+    return why(x->why_not);
+  if (const auto* x = std::get_if<protocol::vote>(&m); x && !x->yes)
+    return why(x->why_not);
+  if (const auto* x = std::get_if<protocol::ack>(&m); x && x->refused)
+    return why(x->why);
+  if (const auto* x = std::get_if<protocol::attempt_over>(&m))
+    return fmt::format("[{}{}{}]", protocol::name_of(x->outcome),
+                       x->why.primary == base::reason_code::none ? "" : " ",
+                       x->why.primary == base::reason_code::none ? "" : why(x->why));
+  return {};
+}
+
 std::string text_of(const protocol::effect& e) {
   if (const auto* s = std::get_if<protocol::send>(&e))
-    return fmt::format("{}>{}", protocol::name_of(s->what), protocol::to_text(s->to));
+    return fmt::format("{}{}>{}", protocol::name_of(s->what), detail_of(s->what),
+                       protocol::to_text(s->to));
   if (const auto* x = std::get_if<protocol::exchange>(&e))
     return fmt::format("{} {}", x->request.method, x->request.target);
   return std::string{name_of(e)};
