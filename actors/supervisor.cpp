@@ -11,6 +11,7 @@
 #include "actors/job.hpp"
 #include "actors/role_actor.hpp"
 #include "base/ensure.hpp"
+#include "base/mutant.hpp"
 #include "protocol/sharding.hpp"
 
 namespace tutti::actors {
@@ -47,7 +48,8 @@ base::result<void> supervisor::found(const protocol::address& where,
     const std::lock_guard lock{mutex_};
     incarnation = {++last_.value};
   }
-  ++left.epoch.value;
+  if (!base::is_planted(base::mutant::reuse_epoch) || left.epoch.value == 0)
+    ++left.epoch.value;
   return begin_life(where, incarnation, std::move(left));
 }
 
@@ -63,6 +65,8 @@ base::result<void> supervisor::begin_life(const protocol::address& where,
   std::vector<protocol::event> first;
   for (auto& [index, record] : left.left.records)
     first.push_back(protocol::replayed{std::move(record)});
+  if (base::is_planted(base::mutant::drop_last_record) && !first.empty())
+    first.pop_back();
   protocol::started begin{.epoch = {1}, .incarnation = incarnation, .seed = around_.seed};
   if (where.kind == protocol::role_kind::partition) {
     begin.epoch = left.epoch;

@@ -7,6 +7,7 @@
 
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
+#include "base/mutant.hpp"
 #include "bridge/backoff.hpp"
 #include "bridge/pod_requests.hpp"
 #include "protocol/messages_codec.hpp"
@@ -291,6 +292,10 @@ void binder_role::on_post(request_id id, request& r, verdict v, protocol::effect
   if (v == verdict::invalid) {
     out.add(protocol::note{"binder.refused", {{"pod", to_text(r.what.pod)}}, true});
     answer_bind(id, bind_verdict::refused, {}, out);
+    return;
+  }
+  if (v == verdict::unknown && base::is_planted(base::mutant::take_unknown_for_failed)) {
+    answer_bind(id, bind_verdict::gone, {}, out);
     return;
   }
   // Refused or unknown: the pod itself says what happened.

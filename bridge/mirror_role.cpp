@@ -11,6 +11,7 @@
 #include "api/decode.hpp"
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
+#include "base/mutant.hpp"
 #include "bridge/json_read.hpp"
 #include "bridge/pod_view.hpp"
 #include "protocol/sharding.hpp"
@@ -85,7 +86,8 @@ bool mirror_role::is_fresh() const {
 void mirror_role::after_event(effects& out) {
   const bool is_synced = nodes_.is_synced() && pods_seen_.is_synced() && groups_.is_synced();
   // Upholds S12: a shard votes only on a view that is complete and fresh.
-  if (is_fresh() != was_fresh_) {
+  const bool is_hidden = base::is_planted(base::mutant::trust_a_cut_view) && was_fresh_;
+  if (is_fresh() != was_fresh_ && !is_hidden) {
     was_fresh_ = !was_fresh_;
     tell_trust(was_fresh_, false, out);
     out.add(protocol::note{"mirror.trust", {{"fresh", was_fresh_ ? 1 : 0}}, false});

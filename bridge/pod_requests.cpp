@@ -8,6 +8,8 @@
 #include <boost/json/serialize.hpp>
 #include <fmt/core.h>
 
+#include "base/mutant.hpp"
+
 namespace tutti::bridge {
 namespace {
 
@@ -62,6 +64,8 @@ protocol::http_request binding_request(const protocol::bind& what) {
                   {text(epoch_annotation), fmt::format("{}", what.attempt.epoch.value)},
                   {text(fence_annotation), to_text(fence{what.partition, what.fence})}}}}},
               {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", what.node.value}}}};
+  if (base::is_planted(base::mutant::drop_uid_guard))
+    body["metadata"].as_object().erase("uid");
   return {.method = "POST",
           .target = pod_path(what.pod) + "/binding",
           .body = boost::json::serialize(body),

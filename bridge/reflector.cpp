@@ -11,6 +11,7 @@
 
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
+#include "base/mutant.hpp"
 #include "bridge/backoff.hpp"
 #include "bridge/json_read.hpp"
 #include "bridge/limits.hpp"
@@ -423,7 +424,7 @@ void reflector::on_timer(std::uint32_t kind, base::time_point now, protocol::eff
 void reflector::finish_list(std::string version, const sink& apply) {
   std::vector<std::string> missing;
   for (const auto& [key, known] : objects_)
-    if (known.list != list_no_)
+    if (known.list != list_no_ && !base::is_planted(base::mutant::keep_the_gone))
       missing.push_back(key);
   std::sort(missing.begin(), missing.end());
   for (const auto& key : missing) {

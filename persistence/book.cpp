@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.hpp"
+#include "base/mutant.hpp"
 #include "protocol/records_codec.hpp"
 #include "protocol/sharding.hpp"
 
@@ -116,7 +117,8 @@ base::result<outcome> book::answer_one(const decide_request& x, batch& into) {
     return ok.error();
   for (const auto& r : riders) {
     ensure(r.prepared.attempt == what.by, slot.gang.value, r.shard.value);
-    if (auto ok = check_life(protocol::to_shard(r.shard), r.incarnation); !ok)
+    const bool is_checked = !base::is_planted(base::mutant::skip_incarnation_check);
+    if (auto ok = check_life(protocol::to_shard(r.shard), r.incarnation); !ok && is_checked)
       return ok.error();
   }
 
@@ -190,6 +192,8 @@ base::result<outcome> book::answer_one(const amend_request& x, batch& into) {
   ensure(now->by == was.by && now->chosen == was.chosen, slot.gang.value, slot.ordinal);
   ensure(now->cancelled.size() >= was.cancelled.size(), slot.gang.value, slot.ordinal);
 
+  if (base::is_planted(base::mutant::forget_cancels) && !change.cancel.empty())
+    now->cancelled = change.cancel;
   auto kept = pos->second;
   kept.what = now->is_done ? std::make_shared<decision>(tombstone_of(*now)) : now;
   if (now->is_done && kept.forget_when_done)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/ensure.hpp"
+#include "base/mutant.hpp"
 #include "persistence/opening.hpp"
 
 namespace tutti::persistence {
@@ -62,8 +63,10 @@ remains memory_store::take_remains() {
 void memory_store::submit(request what, completion done) {
   {
     const std::lock_guard lock{mutex_};
+    const bool is_early = base::is_planted(base::mutant::read_log_before_queue)
+                          && std::holds_alternative<recover_request>(what);
     if (!is_dead_) {
-      queue_.push_back({std::move(what), std::move(done)});
+      queue_.insert(is_early ? queue_.begin() : queue_.end(), {std::move(what), std::move(done)});
       return;
     }
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ensure.hpp"
+#include "base/mutant.hpp"
 
 namespace tutti::protocol {
 
@@ -73,6 +74,9 @@ void gang_role::resend() {
     break;
   case attempt_state::deciding:
   case attempt_state::over:
+    if (base::is_planted(base::mutant::abort_while_deciding))
+      for (const auto& v : votes_)
+        out_.tell(to_shard(v.asked->shard), abort_attempt{attempt_, low_water_});
     break; // the store always answers
   case attempt_state::committing:
   case attempt_state::evicting:

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.hpp"
+#include "base/mutant.hpp"
 
 namespace tutti::protocol {
 
@@ -111,7 +112,10 @@ void gang_role::settle_cover() {
                                       [](const auto& s) { return s.state == seat_state::reading; });
   if (is_reading)
     return; // after a restart: nothing is judged before every member was read
-  if (rolling_->is_covered() || rolling_->bound_count() > 0) {
+  const bool any_is_enough = base::is_planted(base::mutant::bind_before_cover)
+                             && std::any_of(rolling_->slices().begin(), rolling_->slices().end(),
+                                            [](const auto& s) { return s.acked; });
+  if (rolling_->is_covered() || rolling_->bound_count() > 0 || any_is_enough) {
     // A member of this plan that is bound proves that the plan was covered before the crash.
     was_covered_ = true;
     if (!is_lone_pod_ && !how_.started_condition.empty())
@@ -189,7 +193,9 @@ void gang_role::hear(const eviction_stopped& x) {
 void gang_role::finish_if_settled() {
   if (state_ != attempt_state::binding && state_ != attempt_state::withdrawing)
     return;
-  if (!rolling_->all_settled() || is_amending_)
+  const bool is_any_enough =
+      base::is_planted(base::mutant::finish_before_settled) && rolling_->bound_count() > 0;
+  if (!(rolling_->all_settled() || is_any_enough) || is_amending_)
     return;
   const bool all_heard =
       std::all_of(rolling_->slices().begin(), rolling_->slices().end(), [this](const auto& s) {
@@ -239,7 +245,7 @@ void gang_role::on(const amended& x) {
     if (s.state == seat_state::cancelling
         && std::find(x.now->cancelled.begin(), x.now->cancelled.end(), s.where->pod)
                != x.now->cancelled.end()) {
-      if (s.needs_touch)
+      if (s.needs_touch && !base::is_planted(base::mutant::release_without_touch))
         fence(s);
       else
         let_go(s);

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.hpp"
+#include "base/mutant.hpp"
 
 namespace tutti::protocol {
 
@@ -154,6 +155,11 @@ void gang_role::hear(const pressure& x) {
 void gang_role::look_again() {
   go(attempt_state::looking);
   out_.add(disarm{{deadline_timer, 0}});
+  if (base::is_planted(base::mutant::skip_last_look)) {
+    seen_ = gang_;
+    decide_now();
+    return;
+  }
   out_.tell(to(role_kind::queue), last_look{attempt_});
 }
 
@@ -243,6 +249,13 @@ void gang_role::decide_now() {
     for (const auto& where : s.seats)
       what.seat_versions.push_back(members.at(where.pod.value)->resource_version);
   proposed_ = what;
+  if (base::is_planted(base::mutant::bind_before_decision))
+    for (const auto& s : plan_->slices)
+      for (const auto& where : s.seats)
+        out_.tell(to(role_kind::binder),
+                  bind{attempt_, pod_name(where), where.pod,
+                       members.at(where.pod.value)->resource_version, where.node_name, partition_,
+                       fence_epoch_, where.before_bind});
   go(attempt_state::deciding);
   out_.add(fault{"C2"}).add(decide{slot_of(attempt_), std::move(what), riders()});
 }

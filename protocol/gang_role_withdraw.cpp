@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/ensure.hpp"
+#include "base/mutant.hpp"
 
 namespace tutti::protocol {
 
@@ -16,6 +17,9 @@ void gang_role::cancel(seat_progress& s, std::string cause, bool needs_touch) {
   s.needs_touch = needs_touch;
   move(s, seat_state::cancelling);
   to_cancel_.push_back(s.where->pod);
+  if (base::is_planted(base::mutant::release_before_cancel))
+    out_.tell(to_shard(rolling_->slices()[s.slice].asked->shard),
+              release{attempt_, {s.where->pod}});
 }
 
 /// Rule 7a: all that waits to be cancelled, in one durable write. One amendment is under way at a

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/limits.hpp"
+#include "base/mutant.hpp"
 
 namespace tutti::shards {
 
@@ -21,7 +22,8 @@ bool fence_table::hear(base::partition_id from, base::epoch_no epoch, std::uint6
 
 bool fence_table::is_over(base::partition_id from, base::epoch_no epoch) const {
   auto pos = marks_.find(from);
-  return pos != marks_.end() && epoch < pos->second.seen;
+  return pos != marks_.end() && epoch < pos->second.seen
+         && !base::is_planted(base::mutant::ignore_epoch);
 }
 
 bool fence_table::is_dead(base::partition_id from, const base::attempt_id& attempt) const {
@@ -29,6 +31,10 @@ bool fence_table::is_dead(base::partition_id from, const base::attempt_id& attem
   if (pos == marks_.end())
     return false;
   const auto& m = pos->second;
+  if (base::is_planted(base::mutant::ignore_epoch))
+    return attempt.epoch == m.seen && attempt.try_no < m.low_water;
+  if (base::is_planted(base::mutant::ignore_low_water))
+    return attempt.epoch < m.seen;
   return attempt.epoch < m.seen || (attempt.epoch == m.seen && attempt.try_no < m.low_water);
 }
 

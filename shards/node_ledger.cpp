@@ -7,6 +7,7 @@
 
 #include "base/ensure.hpp"
 #include "base/hash.hpp"
+#include "base/mutant.hpp"
 #include "shards/amounts.hpp"
 
 namespace tutti::shards {
@@ -118,7 +119,10 @@ void node_ledger::release(const attempt_id& attempt) {
   claims_.erase(pos);
   for (const auto& pod : mine.seats)
     drop_holder(attempt, pod);
+  const auto before = sum_;
   recount();
+  if (base::is_planted(base::mutant::give_room_back_twice))
+    allocatable_ += positive(before - sum_);
 }
 
 void node_ledger::release(const attempt_id& attempt, const std::vector<pod_uid>& pods) {
@@ -138,6 +142,8 @@ void node_ledger::bound(const pod_uid& pod, const base::footprint& takes) {
   if (e.holders.size() == 1)
     if (const auto& only = *e.holders.begin(); !claims_.at(only).victims.empty())
       e.borrower = only;
+  if (base::is_planted(base::mutant::count_reserved_and_bound_twice) && !e.holders.empty())
+    entries_[pod_uid{pod.value + " as reserved"}] = e;
   // The API server's word replaces ours: the pod may have been resized since it was promised room.
   e.takes = takes;
   e.is_bound = true;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/ensure.hpp"
+#include "base/mutant.hpp"
 #include "shards/amounts.hpp"
 
 namespace tutti::shards {
@@ -109,8 +110,11 @@ void shard_role::become_committed(const attempt_id& attempt, base::partition_id 
     r.since = now_;
   guards_.claim(attempt, r.asked->guards);
   raise(r.asked->guards);
+  const auto how = base::is_planted(base::mutant::promise_and_ack_before_sync)
+                       ? append::durability::lazy
+                       : append::durability::synced;
   if (!is_durable)
-    out_.add(append{committed_record{attempt, coordinator, r.asked}, append::durability::synced});
+    out_.add(append{committed_record{attempt, coordinator, r.asked}, how});
   for (const auto& s : r.asked->seats)
     if (nodes_.is_resident(s.node, s.pod))
       book_.settle(attempt, s.pod);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ensure.hpp"
+#include "base/mutant.hpp"
 #include "protocol/messages_codec.hpp"
 #include "protocol/records_codec.hpp"
 #include "protocol/sharding.hpp"
@@ -41,7 +42,7 @@ std::uint64_t key_of(const attempt_id& x) {
 void shard_role::on_replayed(const record& x) {
   ensure(!is_started_, how_.shard.value);
   if (const auto* p = std::get_if<prepared_record>(&x)) {
-    if (book_.find(p->attempt) == nullptr) {
+    if (book_.find(p->attempt) == nullptr && !base::is_planted(base::mutant::replay_no_promise)) {
       book_.prepare(p->attempt, p->coordinator, p->asked);
       guards_.claim(p->attempt, p->asked->guards);
     }
@@ -161,6 +162,9 @@ std::string shard_role::snapshot() const {
   for (const auto& [partition, m] : fences_.all())
     records.emplace_back(epoch_record{partition, m.seen, m.low_water});
   for (const auto& [attempt, r] : book_.all()) {
+    if (base::is_planted(base::mutant::leave_out_of_checkpoint)
+        && attempt == book_.all().rbegin()->first)
+      continue;
     if (r.is_in_doubt())
       records.emplace_back(prepared_record{attempt, r.coordinator, r.asked});
     else
@@ -314,6 +318,10 @@ void shard_role::on_timer(const timer_id& x) {
   }
   if (x.kind != ask_timer || r->is_finished)
     return;
+  if (base::is_planted(base::mutant::take_back_fast_yes) && r->is_fast && r->is_in_doubt()) {
+    give_up(attempt);
+    return;
+  }
   ask_owner(attempt);
   press_again(attempt, *r);
   const base::duration longest =

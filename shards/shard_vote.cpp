@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/ensure.hpp"
+#include "base/mutant.hpp"
 #include "protocol/sharding.hpp"
 
 namespace tutti::shards {
@@ -57,9 +58,11 @@ std::optional<refusal> shard_role::refusal_of(const prepare& x) const {
   if (fences_.is_over(x.coordinator, x.attempt.epoch))
     return refuse_unavailable(fmt::format("epoch {} of partition {} is over", x.attempt.epoch.value,
                                           x.coordinator.value));
-  if (fences_.is_dead(x.coordinator, x.attempt) || dead_.contains(x.attempt))
+  const bool was_given_up =
+      dead_.contains(x.attempt) && !base::is_planted(base::mutant::ignore_low_water);
+  if (fences_.is_dead(x.coordinator, x.attempt) || was_given_up)
     return refuse_unavailable("attempt " + to_text(x.attempt) + " was given up");
-  if (!nodes_.is_fresh())
+  if (!nodes_.is_fresh() && !base::is_planted(base::mutant::vote_on_a_stale_view))
     return refuse_stale("the view of nodes and pods is not complete");
   if (auto no = guards_.object(x.attempt, x.asked->guards))
     return refuse_guard(*no);
@@ -166,7 +169,8 @@ void shard_role::conclude(const attempt_id& attempt) {
   const auto g = std::move(pos->second);
   gatherings_.erase(pos);
   ensure(g.is_complete(), to_text(attempt));
-  const bool is_blind = !g.is_decided && !nodes_.is_fresh();
+  const bool is_blind =
+      !g.is_decided && !nodes_.is_fresh() && !base::is_planted(base::mutant::vote_on_a_stale_view);
   // Upholds S8: a later owner's word may have come while the nodes were asked.
   const bool is_old = !g.is_decided && fences_.is_over(g.coordinator, attempt.epoch);
   if (g.is_granted() && !is_blind && !is_old) {
@@ -200,6 +204,8 @@ void shard_role::give_back(const attempt_id& attempt, const gathering& what) {
   ensure(book_.find(attempt) == nullptr, to_text(attempt));
   guards_.drop(attempt, what.asked->guards);
   book_.drop_victims(attempt, *what.asked);
+  if (base::is_planted(base::mutant::keep_after_a_no))
+    return;
   for (const auto* nodes : {&what.holding, &what.waiting})
     for (const auto& node : *nodes)
       out_.tell(to_node(node), let_go{attempt, {}});
@@ -212,7 +218,7 @@ void shard_role::promise(const attempt_id& attempt, const gathering& what) {
   r.is_fast = what.is_fast;
   r.since = now_;
   out_.add(fault{"P0"});
-  if (!what.is_fast) {
+  if (!what.is_fast && !base::is_planted(base::mutant::promise_and_ack_before_sync)) {
     out_.add(
         append{prepared_record{attempt, what.coordinator, what.asked}, append::durability::lazy});
     if (auto low_water = fences_.overdue(what.coordinator))
