@@ -8,6 +8,7 @@
 
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
+#include "base/mutant.hpp"
 #include "protocol/sharding.hpp"
 #include "queue/announce.hpp"
 #include "queue/report.hpp"
@@ -151,6 +152,10 @@ void queue_role::hear(const protocol::facts_synced&) {
   is_synced_ = true;
   remembered_.clear();
   answer_kept();
+  if (base::is_planted(base::mutant::say_started_once))
+    return;
+  for (const auto* g : registry_.all())
+    announce_started(*g, how_, out_);
 }
 
 void queue_role::drop_untold() {
@@ -193,7 +198,7 @@ void queue_role::hear(const protocol::view_grew& x) {
     for (auto* g : pools_.in(pool::waiting))
       g->life->why->view_version = 0;
   view_version_ = x.view_version;
-  if (x.grown == 0)
+  if (x.grown == 0 || base::is_planted(base::mutant::lose_wake_up))
     return;
   for (auto* g : pools_.in(pool::attempting))
     if (may_fit(*g, x.most_free))
@@ -277,7 +282,8 @@ void queue_role::reconsider(gang_entry& g, bool may_help) {
   auto& life = life_of(g);
   if (verdict.what == gate_verdict::kind::broken)
     announce_error(g, verdict.detail, how_, out_);
-  explain(life, verdict.reason, std::move(verdict.detail));
+  if (!base::is_planted(base::mutant::give_no_reason))
+    explain(life, verdict.reason, std::move(verdict.detail));
   if (life.is_placed && life.where == pool::gated)
     pools_.reorder(g);
   else
