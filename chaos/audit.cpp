@@ -75,6 +75,7 @@ void checker::audit_members() {
 /// P1, P2, L1.
 void checker::audit_gangs() {
   for (const auto& [name, group] : truth_.groups()) {
+    audit_started(group);
     std::size_t bound = 0;
     std::vector<const pod_truth*> pending;
     std::set<std::string> domains;
@@ -113,6 +114,21 @@ void checker::audit_gangs() {
   }
 }
 
+/// L6, for what was bound before the last life began. A status writer that was made anew in it may
+/// have lost the word.
+void checker::audit_started(const group_truth& group) {
+  if (group.has_condition || !started_.contains(group.uid) || facts_synced_ <= life_began_
+      || writer_began_ > facts_synced_ || !look("L6"))
+    return;
+  const auto members = truth_.members(group.name);
+  const auto bound = std::count_if(members.begin(), members.end(), [this](const auto* pod) {
+    return pod->is_live() && !pod->node.empty() && pod->bound_since < life_began_;
+  });
+  if (bound >= group.min_count)
+    say("L6", fmt::format("gang {} has {} bound and does not say that it has started", group.name,
+                          bound));
+}
+
 /// Equal members by counting; the smallest `need` of unequal ones each taken for the largest, so
 /// that "fits" is never said wrongly.
 bool checker::fits(const group_truth& group, const std::vector<const pod_truth*>& pending,
@@ -149,15 +165,23 @@ bool checker::fits(const group_truth& group, const std::vector<const pod_truth*>
 /// S13, S14.
 void checker::audit_queue(sim::process& who) {
   std::map<std::string, std::string> reasons;
+  std::map<std::string, std::int64_t> believed;
   for (const auto& row : list_of(who.inspect(protocol::to(role_kind::queue), "gangs", {}))) {
     const auto& x = row.as_object();
     const auto name = word(x, "namespace") + "/" + word(x, "name");
+    believed[name] = count(x, "members");
     const bool is_new = reasons.emplace(name, word(x, "reason")).second;
     if (look("S13") && !is_new)
       say("S13", fmt::format("gang {} is in the queue of {} twice", name, who.name()));
   }
   for (const auto& [name, group] : truth_.groups()) {
     const auto members = truth_.members(name);
+    const auto live = std::count_if(members.begin(), members.end(),
+                                    [](const auto* pod) { return pod->is_ours && pod->is_live(); });
+    if (const auto row = believed.find(name);
+        row != believed.end() && row->second != live && look("S13"))
+      say("S13", fmt::format("gang {} has {} live members, {} believes in {}", name, live,
+                             who.name(), row->second));
     const bool is_pending = std::any_of(members.begin(), members.end(), [](const auto* pod) {
       return pod->is_ours && pod->is_live() && pod->node.empty();
     });

@@ -35,10 +35,12 @@ void checker::api_turned() {
       [this](const pod_truth* before, const pod_truth* now) { pod_changed(before, now); });
 }
 
-void checker::durable(sim::process&, const persistence::batch& written) {
+void checker::durable(sim::process& who, const persistence::batch& written) {
   for (const auto& p : written.puts)
     if (p.where == persistence::family::decisions)
       take_decision(p.key, p.value);
+    else if (p.where == persistence::family::journal)
+      follow_journal(who.name(), p.key, p.value);
 }
 
 void checker::began(sim::process& who) {
@@ -46,7 +48,19 @@ void checker::began(sim::process& who) {
     if (where.first == who.name()) {
       word.is_fresh = false;
       word.voted.clear();
+      word.given_up.clear();
+      word.promised.clear();
+      word.told_over.clear();
     }
+  opened_.clear();
+  std::erase_if(deaf_, [&](const auto& d) { return d.first.first == who.name(); });
+  life_began_ = on_.time().now();
+  gangs_.clear();
+  leaves_.clear();
+  looked_.clear();
+  auto& journal = journals_[who.name()];
+  for (std::uint32_t s = 0; s < who.options().shards; ++s)
+    journal.unchecked.insert(s);
 }
 
 /// A crash may have put on the disk what nobody was told of, and a lost disk has nothing.
@@ -59,7 +73,12 @@ void checker::ended(sim::process& who, std::string_view) {
   for (auto& [slot, d] : decisions_)
     if (!kept.contains(persistence::decision_key(slot)))
       d.is_lost = true;
+  for (const auto& [key, value] : who.disk().of(persistence::family::journal))
+    follow_journal(who.name(), key, value);
+  follow_tail(who);
   // Without its disk a shard has obeyed nobody.
+  if (who.disk().of(persistence::family::meta).empty())
+    journals_.erase(who.name());
   if (who.disk().of(persistence::family::meta).empty())
     for (auto& [where, word] : shards_)
       if (where.first == who.name())

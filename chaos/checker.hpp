@@ -59,6 +59,13 @@ private:
     }
   };
 
+  /// Per gang: the attempt in its coordinator's hands, in this life of the coordinator.
+  struct gang_word {
+    base::attempt_id attempt;
+    std::set<std::uint32_t> acked; ///< shards
+    bool is_covered = false;
+  };
+
   void say(std::string_view id, std::string what);
   bool look(std::string_view id);
 
@@ -67,6 +74,7 @@ private:
   void check_new(const base::slot_id& slot, const protocol::decision& x);
   void check_change(const base::slot_id& slot, const known_decision& before,
                     const protocol::decision& now);
+  void check_done(const base::slot_id& slot, const known_decision& x);
   void check_minimum(const protocol::decision& x);
   void check_room(const protocol::decision& x);
   bool may_come(const std::string& pod, const std::string& node) const;
@@ -81,10 +89,33 @@ private:
   // what roles do (checker_roles.cpp)
   void check_shard(sim::process& who, std::uint32_t shard, const protocol::event& e,
                    const protocol::effects& wanted);
+  void check_yes(std::uint32_t shard, const protocol::vote& said, const std::string& where);
+  void check_partition(const protocol::effects& wanted);
+  void follow_mirror(const std::string& who, const protocol::event& e);
+  void check_taken_back(std::uint32_t shard, const protocol::event& e,
+                        const protocol::effects& wanted, const std::string& where);
+  void follow_node(const std::string& node, const protocol::event& e);
+  void check_leave(const std::string& node, const protocol::effects& wanted);
+
+  // what coordinators do (checker_gangs.cpp)
+  void follow_queue(const protocol::event& e, const protocol::effects& wanted);
+  void check_gang(const std::string& gang, const protocol::event& e,
+                  const protocol::effects& wanted);
+  void hear_ack(const protocol::ack& x, gang_word& of);
+  bool is_covered(const known_decision& x, const std::set<std::uint32_t>& acked) const;
+  void check_look(const protocol::decide& wanted);
+  void check_release(const protocol::release& wanted);
+  void check_bound_by(const pod_truth& newly_bound);
+
+  // what a shard begins with (checker_journal.cpp)
+  void follow_journal(const std::string& who, const std::string& key, const std::string& value);
+  void follow_tail(sim::process& who);
+  void check_replay(sim::process& who, std::uint32_t shard);
 
   // what must have come right (audit.cpp)
   void audit_members();
   void audit_gangs();
+  void audit_started(const group_truth& group);
   void audit_queue(sim::process& who);
   void audit_shards(sim::process& who);
   void audit_nodes(sim::process& who);
@@ -107,9 +138,44 @@ private:
   struct shard_word {
     bool is_fresh = false;
     std::set<base::attempt_id> voted;              ///< yes, in this life
+    std::set<base::attempt_id> given_up;           ///< told so, in this life
+    std::set<base::attempt_id> promised;           ///< yes, in this life of the shard
+    std::set<base::attempt_id> told_over;          ///< aborted or done, in any life
     std::map<std::uint32_t, std::uint64_t> epochs; ///< highest obeyed, by partition
   };
   std::map<std::pair<std::string, std::uint32_t>, shard_word> shards_;
+  /// Since when a mirror knows that it hears nothing of nodes or pods, by process and channel.
+  std::map<std::pair<std::string, std::uint64_t>, base::time_point> deaf_;
+  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> opened_; ///< last, by exchange
+
+  base::time_point life_began_{};           ///< of the process that began last
+  base::time_point facts_synced_{};         ///< when its queue has heard of everything
+  base::time_point writer_began_{};         ///< when its status writer began
+  std::set<base::attempt_id> told_aborted_; ///< by whoever may say so, ever
+  std::set<std::pair<base::attempt_id, std::uint32_t>> committed_; ///< durable, by shard, ever
+  std::set<std::pair<std::string, std::string>> asked_;    ///< (pod uid, version): to be bound so
+  std::set<base::attempt_id> begun_;                       ///< attempts, ever
+  std::map<base::attempt_id, protocol::gang_ptr> looked_;  ///< what the last look has shown
+  std::map<std::string, std::string> touch_at_cancel_;     ///< by pod uid
+  std::set<std::pair<base::slot_id, std::string>> let_go_; ///< (slot, pod uid): released
+
+  std::map<std::string, gang_word> gangs_;
+
+  /// Per node actor: what it was told of, and what it has allowed.
+  struct node_word {
+    std::set<std::string> told; ///< pod uids
+    std::map<std::string, base::attempt_id> allowed;
+  };
+  std::map<std::string, node_word> leaves_;
+
+  /// Per process: its shards' promises as the records say that are durable.
+  struct journal_word {
+    std::uint64_t last = 0;
+    bool is_whole = true; ///< no record was cut off before it was seen
+    std::map<std::uint32_t, std::map<base::attempt_id, bool>> open; ///< shard → attempt: committed
+    std::set<std::uint32_t> unchecked; ///< shards that have not begun in this life
+  };
+  std::map<std::string, journal_word> journals_;
 };
 
 } // namespace tutti::chaos

@@ -54,6 +54,10 @@ void checker::check_binding(const protocol::http_request& request) {
   if (failed || !decided_.contains({uid, node}))
     say("S3", fmt::format("{} is to be bound to {}, and no durable decision says so",
                           pod_of(request.target), node));
+  else if (!asked_.contains({uid, at(body, "/metadata/resourceVersion")}))
+    say("S3",
+        fmt::format("{} is to be bound to {} as of a version that no coordinator has looked at",
+                    pod_of(request.target), node));
 }
 
 /// Upholds S9.
@@ -71,8 +75,10 @@ void checker::pod_changed(const pod_truth* before, const pod_truth* now) {
     return;
   if (look("S6") && !before->node.empty())
     say("S6", fmt::format("pod {} was on {} and is on \"{}\"", now->name, before->node, now->node));
-  if (before->node.empty() && now->is_ours)
+  if (before->node.empty() && now->is_ours) {
+    check_bound_by(*now);
     check_node(*now);
+  }
 }
 
 /// Upholds S1b. A node that shrank, or others who came, within the time that a view may lag, are

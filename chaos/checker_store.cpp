@@ -47,6 +47,11 @@ void checker::take_decision(const std::string& key, const std::string& value) {
     return;
   }
   check_change(*slot, pos->second, *read);
+  for (const auto& pod : read->cancelled)
+    if (const auto there = truth_.pods().find(pod.value); there != truth_.pods().end())
+      touch_at_cancel_.emplace(pod.value, there->second.touch);
+  if (read->is_done && !pos->second.latest.is_done)
+    check_done(*slot, pos->second);
   pos->second.latest = std::move(*read);
 }
 
@@ -60,6 +65,8 @@ void checker::check_new(const base::slot_id& slot, const protocol::decision& x) 
                               name_of(other, d.first)));
   if (x.what != protocol::verdict::committed)
     return;
+  if (look("S2") && told_aborted_.contains(x.by))
+    say("S2", name_of(slot, x) + " is written, and its attempt was called aborted");
   check_minimum(x);
   check_room(x);
   if (!look("S6"))
@@ -148,6 +155,23 @@ void checker::check_room(const protocol::decision& x) {
           fmt::format("with gang {} node {} is promised {} {} of {}",
                       protocol::to_text(x.gang_name), node, lacks.name, lacks.need, lacks.room));
   }
+}
+
+/// Upholds S5, at the moment at which nobody answers for the plan any more.
+void checker::check_done(const base::slot_id& slot, const known_decision& x) {
+  if (!look("S5"))
+    return;
+  const auto asked = cancels_.find(slot);
+  for (const auto& part : x.first.chosen.slices)
+    for (const auto& s : part.seats) {
+      const auto pod = truth_.pods().find(s.pod.value);
+      const bool is_settled = pod == truth_.pods().end() || !pod->second.node.empty()
+                              || !pod->second.is_live()
+                              || (asked != cancels_.end() && asked->second.contains(s.pod));
+      if (!is_settled)
+        say("S5", fmt::format("{} is done, and pod {} is neither bound nor cancelled",
+                              name_of(slot, x.first), s.pod_name));
+    }
 }
 
 /// Upholds S2: of a decision only `cancelled`, `adopted_by` and `is_done` grow; a done one keeps no

@@ -23,13 +23,21 @@ const std::vector<invariant>& invariants() {
       {"S12", "A shard with a stale view votes no"},
       {"S13", "Every pending gang is in the queue, in one place"},
       {"S14", "Nothing waits unexplained"},
+      {"R2", "A yes is taken back only when it is told that the attempt is over"},
+      {"R5", "An ack is heard only when the shard's COMMITTED is durable"},
+      {"R6", "Bindings begin when the acks of shards, and what is bound, cover the gang"},
+      {"R7",
+       "Room of a decided member is given back only once its CANCEL is durable and its pod was "
+       "touched, or is bound or gone; then no Binding of that plan comes through any more"},
       {"P1", "A gang that has not started has no members bound, or its minimum, once settled"},
       {"P2", "The members of a gang with a topology key are in one domain"},
       {"L1", "A gang that fits is bound"},
       {"L2", "No reservation stays in doubt"},
       {"L4", "What the scheduler thinks of a node is what the API server says"},
       {"L5", "Every process becomes ready again by itself"},
+      {"L6", "A gang that has started says so on its object, after a restart too"},
       {"E1", "No role reports an error that no fault explains"},
+      {"E2", "No check of the program itself fails"},
   };
   return all;
 }

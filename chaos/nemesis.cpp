@@ -4,7 +4,9 @@
 #include <charconv>
 #include <utility>
 
+#include "actors/replica.hpp"
 #include "base/ensure.hpp"
+#include "protocol/sharding.hpp"
 
 namespace tutti::chaos {
 
@@ -46,8 +48,11 @@ nemesis::deed nemesis::deed_of(std::string_view what) {
       {"foreign", &nemesis::foreign},
       {"crash", &nemesis::crash},
       {"crash_at", &nemesis::crash_at},
+      {"restart", &nemesis::restart},
       {"pause", &nemesis::pause},
       {"kill_actor", &nemesis::kill_actor},
+      {"kill_at", &nemesis::kill_at},
+      {"late", &nemesis::late},
       {"clock", &nemesis::clock},
       {"disk_full", &nemesis::disk_full},
       {"sync_fails", &nemesis::sync_fails},
@@ -56,6 +61,7 @@ nemesis::deed nemesis::deed_of(std::string_view what) {
       {"api", &nemesis::api},
       {"api_down", &nemesis::api_down},
       {"watch_cut", &nemesis::watch_cut},
+      {"watch_expired", &nemesis::watch_expired},
       {"watch_stall", &nemesis::watch_stall},
       {"watch_twice", &nemesis::watch_twice},
   };
@@ -81,6 +87,9 @@ void nemesis::heal() {
   down_.clear();
   stall_.clear();
   twice_.clear();
+  expired_.clear();
+  places_.clear();
+  copies_.clear();
   for (std::size_t n = 0; n < on_.processes(); ++n) {
     auto& p = on_.at(n);
     p.resume();
@@ -118,6 +127,17 @@ bool nemesis::crash_at(const action& x) {
   return true;
 }
 
+bool nemesis::restart(const action& x) {
+  auto* p = process(x);
+  if (p == nullptr || !p->is_up() || p->is_paused())
+    return false;
+  p->disarm();
+  p->stop();
+  const auto down = time_of(x, "down");
+  on_.start_again(*p, down > base::duration{0} ? down : usual_outage);
+  return true;
+}
+
 bool nemesis::pause(const action& x) {
   auto* p = process(x);
   if (p == nullptr || !p->is_up() || p->is_paused())
@@ -129,7 +149,81 @@ bool nemesis::pause(const action& x) {
 
 bool nemesis::kill_actor(const action& x) {
   auto* p = process(x);
-  return p != nullptr && p->kill(address_of(text(x, "role")));
+  return p != nullptr && p->kill(named(text(x, "role")));
+}
+
+bool nemesis::kill_at(const action& x) {
+  const auto pass = std::max<std::int64_t>(number(x, "pass"), 1);
+  places_.push_back({&x, static_cast<std::uint64_t>(pass), 0});
+  return true;
+}
+
+bool nemesis::late(const action& x) {
+  const auto nth = std::max<std::int64_t>(number(x, "nth"), 1);
+  const auto count = std::max<std::int64_t>(number(x, "count"), 1);
+  copies_.push_back({&x, static_cast<std::uint64_t>(nth), static_cast<std::uint64_t>(count - 1)});
+  return true;
+}
+
+/// People know gangs and nodes by name, addresses know them by uid.
+protocol::address nemesis::named(std::string_view role) const {
+  using sim::api_server::kind_id;
+  const auto open = role.find('(');
+  const auto kind = role.substr(0, open);
+  const auto name = open == std::string_view::npos
+                        ? std::string{}
+                        : std::string{role.substr(open + 1, role.find(')') - open - 1)};
+  const auto& store = on_.api().plane().objects();
+  if (kind == "node")
+    if (const auto there = store.find(kind_id::nodes, name))
+      return protocol::to_node({there->uid});
+  if (kind == "gang" || kind == "coordinator")
+    if (const auto there = store.find(kind_id::pod_groups, "default/" + name)) {
+      const base::gang_uid gang{there->uid};
+      return kind == "gang" ? protocol::to_gang(gang)
+                            : protocol::to_partition(protocol::partition_of(gang));
+    }
+  return address_of(role);
+}
+
+void nemesis::stepped(sim::process& who, const protocol::address& where, const protocol::event&,
+                      const protocol::effects& wanted) {
+  if (places_.empty() && copies_.empty())
+    return;
+  for (const auto& w : wanted.list()) {
+    if (const auto* f = std::get_if<protocol::fault>(&w)) {
+      const auto hit = std::find_if(places_.begin(), places_.end(), [&](auto& p) {
+        return p.what->target == who.name() && text(*p.what, "row") == f->id && --p.left == 0;
+      });
+      if (hit != places_.end()) {
+        places_.erase(hit);
+        who.kill(where);
+      }
+    } else if (const auto* s = std::get_if<protocol::send>(&w)) {
+      hear_again(who, where, *s);
+    }
+  }
+}
+
+void nemesis::hear_again(sim::process& who, const protocol::address& from,
+                         const protocol::send& what) {
+  const auto kind = std::holds_alternative<protocol::prepare>(what.what)         ? "prepare"
+                    : std::holds_alternative<protocol::abort_attempt>(what.what) ? "abort"
+                                                                                 : "";
+  const auto hit = std::find_if(copies_.begin(), copies_.end(), [&](auto& c) {
+    const auto wanted = text(*c.what, "message");
+    return c.what->target == who.name() && (wanted.empty() ? "prepare" : wanted) == kind
+           && --c.left == 0;
+  });
+  if (hit == copies_.end())
+    return;
+  on_.time().after(time_of(*hit->what, "by"), [&who, from, to = what.to, again = what.what] {
+    if (who.is_up())
+      who.replica()->routes().send(from, to, again);
+  });
+  hit->left = 1;
+  if (hit->more-- == 0)
+    copies_.erase(hit);
 }
 
 bool nemesis::clock(const action& x) {
@@ -176,7 +270,7 @@ bool nemesis::cut_off(const action& x) {
 
 bool nemesis::api(const action& x) {
   const auto nth = std::max<std::int64_t>(number(x, "nth"), 1);
-  awaited_.push_back({&x, static_cast<std::uint64_t>(nth)});
+  awaited_.push_back({&x, static_cast<std::uint64_t>(nth), 0});
   return true;
 }
 
@@ -186,6 +280,12 @@ bool nemesis::api_down(const action& x) {
 }
 
 bool nemesis::watch_cut(const action& x) {
+  on_.api().cut_watches({}, x.target);
+  return true;
+}
+
+bool nemesis::watch_expired(const action& x) {
+  expired_[x.target] = {on_.time().now() + time_of(x, "for"), &x};
   on_.api().cut_watches({}, x.target);
   return true;
 }
@@ -209,6 +309,14 @@ sim::api_verdict nemesis::judge(const protocol::http_request& request) {
       return verdict;
     }
   const auto now = on_.time().now();
+  if (word == "watch")
+    if (const auto pos = expired_.find(resource_of(request.target));
+        pos != expired_.end() && pos->second.until > now) {
+      sim::api_verdict gone;
+      gone.becomes = sim::api_verdict::what::answer;
+      gone.status = 410;
+      return gone;
+    }
   if (const auto pos = down_.find(std::string{word}); pos != down_.end() && pos->second.until > now)
     return verdict_of(*pos->second.what);
   return {};

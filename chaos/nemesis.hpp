@@ -10,6 +10,7 @@
 #include <boost/json/object.hpp>
 
 #include "chaos/schedule.hpp"
+#include "sim/world/observer.hpp"
 #include "sim/world/world.hpp"
 
 namespace tutti::chaos {
@@ -18,7 +19,10 @@ namespace tutti::chaos {
 /// process that is down) does nothing, so that a schedule stays a schedule when lines are taken out
 /// of it. When the time of faults is over everything is healed: processes are up, disks and
 /// networks are well.
-class nemesis {
+///
+/// It observes the world for what is to happen at a place instead of a time, and for messages that
+/// are to be heard again.
+class nemesis final : public sim::observer {
 public:
   nemesis(sim::world& on, const schedule& what);
   nemesis(const nemesis&) = delete;
@@ -28,6 +32,14 @@ public:
   const std::map<std::string, std::uint64_t, std::less<>>& done() const { return done_; }
   /// Said just before an action happens: for traces.
   void tells(std::function<void(const action&)> x) { tell_ = std::move(x); }
+
+  void stepped(sim::process& who, const protocol::address& where, const protocol::event& e,
+               const protocol::effects& wanted) override;
+  void arrives(std::string_view, const protocol::http_request&) override {}
+  void api_turned() override {}
+  void durable(sim::process&, const persistence::batch&) override {}
+  void began(sim::process&) override {}
+  void ended(sim::process&, std::string_view) override {}
 
 private:
   using deed = bool (nemesis::*)(const action&);
@@ -54,8 +66,12 @@ private:
   // what fails
   bool crash(const action& x);
   bool crash_at(const action& x);
+  bool restart(const action& x);
   bool pause(const action& x);
   bool kill_actor(const action& x);
+  bool kill_at(const action& x);
+  bool late(const action& x);
+  bool watch_expired(const action& x);
   bool clock(const action& x);
   bool disk_full(const action& x);
   bool sync_fails(const action& x);
@@ -70,6 +86,8 @@ private:
   sim::api_verdict judge(const protocol::http_request& request);
   sim::watch_verdict judge_watch(const std::string& target) const;
   sim::process* process(const action& x) const;
+  protocol::address named(std::string_view role) const;
+  void hear_again(sim::process& who, const protocol::address& from, const protocol::send& what);
 
   sim::world& on_;
   const schedule what_;
@@ -79,15 +97,19 @@ private:
   struct awaited {
     const action* what = nullptr;
     std::uint64_t left = 0; ///< requests of its kind until it hits
+    std::uint64_t more = 0; ///< hits that follow the first
   };
   std::vector<awaited> awaited_;
   struct spell {
     base::time_point until{};
     const action* what = nullptr;
   };
-  std::map<std::string, spell> down_;  ///< by word of the request
-  std::map<std::string, spell> stall_; ///< by resource
-  std::map<std::string, spell> twice_; ///< by resource
+  std::map<std::string, spell> down_;    ///< by word of the request
+  std::map<std::string, spell> stall_;   ///< by resource
+  std::map<std::string, spell> twice_;   ///< by resource
+  std::map<std::string, spell> expired_; ///< by resource
+  std::vector<awaited> places_;          ///< kill_at: passes of a row that are left
+  std::vector<awaited> copies_;          ///< late: messages of its kind until one is copied
   std::map<std::string, std::int64_t> cpus_of_gang_;
 };
 

@@ -32,6 +32,7 @@ run_result run(const schedule& what, const run_options& how) {
     on.add(judge);
   nemesis does{on, what};
   does.tells([&lines](const action& x) { lines.happens(x); });
+  on.add(does);
   on.start();
   const auto end = base::time_point{} + what.until;
   const bool is_cut_short = on.run_until(end, [&judge] { return judge.broken().has_value(); });

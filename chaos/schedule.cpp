@@ -37,8 +37,9 @@ bool is_duration(std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 bool is_number(std::string_view key) {
-  constexpr std::array<std::string_view, 11> keys{
-      "cpu", "members", "min", "to", "kept", "pass", "nth", "retry", "again", "shards", "off"};
+  constexpr std::array<std::string_view, 12> keys{"cpu",   "members", "min", "to",
+                                                  "kept",  "pass",    "nth", "retry",
+                                                  "again", "shards",  "off", "count"};
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 

@@ -57,6 +57,14 @@ private:
     const auto after = own.chance(1, 4) ? sim::draw(own, 0ms, 3s) : sim::draw(own, 0ms, 40ms);
     return out_.actions[n].at + after;
   }
+  /// Half of what users do happens while a gang is being started.
+  base::duration users_time() {
+    if (users_.chance(1, 2))
+      return some_time(users_);
+    const auto g = users_.below(gangs_);
+    const auto& gang = out_.actions[static_cast<std::size_t>(nodes_ + g)];
+    return gang.at + sim::draw(users_, 0ms, 40ms);
+  }
   std::string node(random_stream& from) { return fmt::format("n{}", from.below(nodes_)); }
   std::string gang(random_stream& from) { return fmt::format("g{}", from.below(gangs_)); }
   std::string pod(random_stream& from) {
@@ -82,9 +90,11 @@ private:
     for (std::uint64_t g = 0; g < gangs_; ++g) {
       const auto members = users_.between(1, 6);
       members_.push_back(members);
-      pairs with{{"members", std::to_string(members)},
-                 {"min", std::to_string(users_.between(1, members))},
-                 {"cpu", std::to_string(users_.between(1, 4))}};
+      pairs with{
+          {"members", std::to_string(members)},
+          // Some wait for members that may never come.
+          {"min", std::to_string(users_.chance(1, 10) ? members + 1 : users_.between(1, members))},
+          {"cpu", std::to_string(users_.between(1, 4))}};
       if (users_.chance(1, 4))
         with["key"] = "example.com/rack";
       // Half of them come at once: rivals.
@@ -95,7 +105,7 @@ private:
 
   void draw_users() {
     for (auto left = users_.below(6); left > 0; --left) {
-      const auto at = some_time(users_);
+      const auto at = users_time();
       switch (users_.below(8)) {
       case 0:
         add(at, "node_gone", node(users_));
@@ -147,6 +157,8 @@ private:
     constexpr std::array<std::string_view, 23> rows{
         "C0",  "C1", "C2", "C4", "C5", "C7", "C8", "C9", "C10", "C11", "C12", "C13",
         "C14", "P0", "P1", "P2", "P3", "P4", "P5", "P6", "B0",  "B1",  "B2"};
+    constexpr std::array<std::string_view, 10> deadly{"C1", "C2", "C4", "C5", "C7",
+                                                      "C8", "P1", "P2", "P4", "B1"};
     constexpr std::array<std::string_view, 8> words{"bind",  "bind",  "read",   "list",
                                                     "watch", "touch", "status", "event"};
     constexpr std::array<std::string_view, 8> answers{
@@ -164,10 +176,21 @@ private:
           {{"row", std::string{one_of(own, rows)}},
            {"pass", std::to_string(own.between(1, 3))},
            {"kept", std::to_string(own.below(3))}});
+    else if (what == "restart")
+      add(at, what, who, {{"down", span(10ms, 3s)}});
     else if (what == "pause")
       add(at, what, who, {{"for", span(10ms, 20s)}});
     else if (what == "kill_actor")
       add(at, what, who, {{"role", role(own)}});
+    else if (what == "kill_at")
+      add(at, what, who,
+          {{"row", std::string{one_of(own, deadly)}}, {"pass", std::to_string(own.between(1, 3))}});
+    else if (what == "late")
+      add(at, what, who,
+          {{"nth", std::to_string(own.between(1, 4))},
+           {"count", std::to_string(own.between(1, 8))},
+           {"message", own.chance(1, 4) ? "abort" : "prepare"},
+           {"by", span(1ms, 6s)}});
     else if (what == "clock")
       add(at, what, who, {{"by", own.chance(1, 2) ? "3h" : "-3h"}});
     else if (what == "disk_full" || what == "sync_fails")
@@ -182,24 +205,51 @@ private:
            {"becomes", std::string{one_of(own, answers)}},
            {"silent", own.chance(1, 4) ? "1" : "0"}});
     else if (what == "api_down")
-      add(at, what, std::string{one_of(own, words)},
-          {{"for", span(100ms, 4s)}, {"becomes", std::string{one_of(own, answers)}}});
+      draw_outage(at, std::string{one_of(own, words)}, std::string{one_of(own, answers)}, own);
     else if (what == "watch_stall")
       add(at, what, std::string{one_of(own, resources)}, {{"for", span(100ms, 15s)}});
+    else if (what == "watch_expired")
+      draw_expiry(at, own);
     else if (what == "watch_twice")
       add(at, what, std::string{one_of(own, resources)}, {{"for", span(1s, 10s)}});
     else if (what == "watch_cut")
       add(at, what, std::string{one_of(own, resources)});
   }
 
+  /// While a decided gang may not bind, others come to its nodes.
+  void draw_outage(base::duration at, std::string word, std::string answer, random_stream& own) {
+    const bool is_forbidden = word == "bind" && own.chance(1, 2);
+    const auto how_long = sim::draw(own, 100ms, 4s) / 1'000'000 * 1'000'000;
+    if (is_forbidden)
+      add(at + how_long / 4, "foreign", fmt::format("y{}", own.below(1000)),
+          {{"node", node(own)}, {"cpu", std::to_string(own.between(1, 3))}});
+    add(at, "api_down", std::move(word),
+        {{"for", duration_text(how_long)}, {"becomes", is_forbidden ? "403" : std::move(answer)}});
+  }
+
+  /// An expired watch matters if something goes meanwhile that the list does not name any more.
+  void draw_expiry(base::duration at, random_stream& own) {
+    constexpr std::array<std::string_view, 4> resources{"pods", "pods", "nodes", "podgroups"};
+    const auto how_long = sim::draw(own, 10ms, 6s) / 1'000'000 * 1'000'000;
+    const std::string resource{one_of(own, resources)};
+    add(at, "watch_expired", resource, {{"for", duration_text(how_long)}});
+    if (resource == "pods" && own.chance(1, 2))
+      add(at + how_long / 2, "pod_gone", pod(own), {{"again", "0"}});
+  }
+
   std::string role(random_stream& own) {
     constexpr std::array<std::string_view, 7> kinds{"queue",  "topology", "mirror",    "binder",
                                                     "status", "evictor",  "preemption"};
-    switch (own.below(3)) {
+    switch (own.below(6)) {
     case 0:
-      return fmt::format("shard({})", own.below(out_.shards));
     case 1:
-      return fmt::format("partition({})", own.below(base::limits::partitions));
+      return fmt::format("shard({})", own.below(out_.shards));
+    case 2:
+      return fmt::format("coordinator({})", gang(own));
+    case 3:
+      return fmt::format("gang({})", gang(own));
+    case 4:
+      return fmt::format("node({})", node(own));
     default:
       return std::string{one_of(own, kinds)};
     }

@@ -9,6 +9,7 @@
 #include "api/requests.hpp"
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
+#include "bridge/pod_view.hpp"
 
 namespace tutti::chaos {
 
@@ -63,6 +64,9 @@ void truth::take_pod(const sim::api_server::event& e, base::time_point now,
   x.name = e.now->key;
   x.group = e.now->group.empty() ? std::string{} : std::string{e.now->ns()} + "/" + e.now->group;
   x.node = e.now->node_name;
+  if (const auto mark = read->meta.annotations.find(std::string{bridge::touch_annotation});
+      mark != read->meta.annotations.end())
+    x.touch = mark->second;
   x.takes = api::footprint_of(*read);
   x.is_ours = e.now->scheduler_name == scheduler_;
   x.is_gated = e.now->is_gated;

@@ -21,6 +21,7 @@ struct pod_truth {
   std::string name;  ///< "namespace/name"
   std::string group; ///< "namespace/name"; empty = none
   std::string node;  ///< name; empty = not bound
+  std::string touch; ///< the mark of the last touch
   base::footprint takes;
   bool is_ours = false; ///< names the scheduler under test
   bool is_gated = false;

@@ -1,0 +1,102 @@
+// The judge's own reading of the journal: what a shard must know when it begins.
+#include "chaos/checker.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/ensure.hpp"
+#include "persistence/format.hpp"
+#include "protocol/records_codec.hpp"
+#include "shards/shard_role.hpp"
+
+namespace tutti::chaos {
+
+/// Takes records once, in their order. One that was cut off before it was seen stands in a
+/// checkpoint, which the judge does not read: then it must ask again later.
+void checker::follow_journal(const std::string& who, const std::string& key,
+                             const std::string& value) {
+  const auto framed = persistence::open_frame(persistence::family::journal, key, value);
+  ensure(framed.has_value(), key.size());
+  auto& journal = journals_[who];
+  if (framed->number <= journal.last)
+    return;
+  if (framed->number != journal.last + 1)
+    journal.is_whole = false;
+  journal.last = framed->number;
+  const auto writer = persistence::read_checkpoint_key(framed->writer);
+  ensure(writer.has_value(), framed->number);
+  if (writer->kind != protocol::role_kind::shard)
+    return;
+  const auto read = protocol::decode_record(framed->payload);
+  ensure(read.has_value(), framed->number);
+  auto& open = journal.open[writer->index];
+  if (const auto* p = std::get_if<protocol::prepared_record>(&*read))
+    open.emplace(p->attempt, false);
+  if (const auto* c = std::get_if<protocol::committed_record>(&*read)) {
+    committed_.emplace(c->attempt, writer->index);
+    open[c->attempt] = true;
+  }
+  if (const auto* gone = std::get_if<protocol::released_record>(&*read); gone && gone->pods.empty())
+    open.erase(gone->attempt);
+}
+
+/// The last records may have been cut off as well.
+void checker::follow_tail(sim::process& who) {
+  const auto& meta = who.disk().of(persistence::family::meta);
+  const auto pos = meta.find(std::string{persistence::meta_key::tail});
+  if (pos == meta.end())
+    return;
+  const auto read = persistence::read_tail(pos->second);
+  ensure(read.has_value(), who.name());
+  auto& journal = journals_[who.name()];
+  if (read->last > journal.last) {
+    journal.is_whole = false;
+    journal.last = read->last;
+  }
+}
+
+/// Upholds S11. The first life of a shard in its process begins with exactly what is durable; a
+/// later one, with records that are on their way to the disk as well, so that only what nobody can
+/// have released must be there.
+void checker::check_replay(sim::process& who, std::uint32_t shard) {
+  auto& journal = journals_[who.name()];
+  const auto* role = dynamic_cast<const shards::shard_role*>(who.role(protocol::to_shard({shard})));
+  if (role == nullptr || !look("S11"))
+    return;
+  if (journal.unchecked.erase(shard) == 0) {
+    for (const auto& [attempt, is_committed] : journal.open[shard]) {
+      const auto decided = decisions_.find(base::slot_of(attempt));
+      const bool is_live = decided != decisions_.end() && decided->second.is_live()
+                           && decided->second.first.by == attempt;
+      if (is_live && is_committed && role->reservations().find(attempt) == nullptr)
+        say("S11", fmt::format("shard {} is made anew without its promise to gang {}, which is "
+                               "durable",
+                               shard, attempt.gang.value));
+    }
+    return;
+  }
+  auto& open = journal.open[shard];
+  if (!journal.is_whole) {
+    open.clear();
+    for (const auto& [attempt, r] : role->reservations().all())
+      open.emplace(attempt, !r.is_in_doubt());
+    journal.is_whole = journal.unchecked.empty();
+  }
+  for (const auto& [attempt, is_committed] : open) {
+    const auto* r = role->reservations().find(attempt);
+    if (r == nullptr)
+      say("S11", fmt::format("shard {} begins without its promise to gang {}, which is durable",
+                             shard, attempt.gang.value));
+    else if (r->is_in_doubt() == is_committed)
+      say("S11", fmt::format("shard {} begins with gang {} in doubt or committed, and its journal "
+                             "says otherwise",
+                             shard, attempt.gang.value));
+  }
+  for (const auto& [attempt, r] : role->reservations().all())
+    if (!open.contains(attempt))
+      say("S11", fmt::format("shard {} begins with a promise to gang {} that is not durable", shard,
+                             attempt.gang.value));
+}
+
+} // namespace tutti::chaos
