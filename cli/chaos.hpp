@@ -11,12 +11,13 @@ namespace tutti::cli {
 struct chaos_options {
   std::uint64_t first_seed = 1;
   std::uint64_t seeds = 300;
-  std::vector<std::string> faults; ///< actions that may fail; empty = all
-  std::string what;                ///< a seed or a file
-  std::string other;               ///< the second one of diff-trace
-  std::string save;                ///< write the shrunk schedule here
-  bool is_quiet = false;           ///< no progress
-  bool is_long = false;            ///< the whole trace
+  std::vector<std::string> faults;  ///< actions that may fail; empty = all
+  std::string what;                 ///< a seed or a file
+  std::string other;                ///< the second one of diff-trace
+  std::string save;                 ///< write the shrunk schedule here; of mutants: a folder
+  std::vector<std::string> mutants; ///< planted bugs to look for; empty = all. One: switched on
+  bool is_quiet = false;            ///< no progress
+  bool is_long = false;             ///< the whole trace
 };
 
 /// Each returns the exit code: 0 nothing broke, 1 something did, 3 a file is wrong.
@@ -26,5 +27,7 @@ int chaos_shrink(const chaos_options& how);
 int chaos_diff(const chaos_options& how);
 int chaos_coverage(const chaos_options& how);
 int chaos_list();
+/// 1 if a planted bug was not found; 2 if this build has none.
+int chaos_mutants(const chaos_options& how);
 
 } // namespace tutti::cli

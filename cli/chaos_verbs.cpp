@@ -67,6 +67,11 @@ void add_chaos_verbs(CLI::App& app, std::function<int()>& run) {
   add_seeds(*cells, *how);
   add_faults(*cells, *how);
   add_exhaust_verb(*chaos, run);
+  auto* bugs = add(*chaos, run, how, "mutants", "Plant bugs, one at a time: each must be found",
+                   "tutti chaos mutants --seeds 200 release-without-touch", chaos_mutants);
+  add_seeds(*bugs, *how);
+  bugs->add_option("names", how->mutants, "which; all if none is named");
+  bugs->add_option("--save", how->save, "write the smallest schedule that finds each here");
   add(*chaos, run, how, "list", "The promises, and what can happen in a schedule",
       "tutti chaos list", [](const chaos_options&) { return chaos_list(); });
 }

@@ -1,0 +1,93 @@
+#include "chaos/hunt.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/ensure.hpp"
+#include "base/mutant.hpp"
+#include "chaos/run.hpp"
+
+namespace tutti::chaos {
+
+namespace {
+
+int report_to = -1; // in the child: where its last words go
+
+void say(std::string_view id, std::string_view what) {
+  std::string line{id};
+  line += '\n';
+  line += what;
+  while (!line.empty()) {
+    const auto n = ::write(report_to, line.data(), line.size());
+    if (n <= 0)
+      return;
+    line.erase(0, static_cast<std::size_t>(n));
+  }
+}
+
+void say_failed_check(const char* line) noexcept {
+  const std::string_view what{line};
+  // A failure must not allocate much: this is one line.
+  say("E2", what);
+}
+
+[[noreturn]] void be_the_child(const schedule& what, const planted_bug* with) {
+  if (const int nowhere = ::open("/dev/null", O_WRONLY); nowhere >= 0)
+    ::dup2(nowhere, 2); // a failed check prints itself: it is in the report
+  base::set_failure_hook(say_failed_check);
+  if (with != nullptr)
+    base::plant(with->id);
+  try {
+    if (const auto r = run(what, {.lines = 0}); r.broken)
+      say(r.broken->id, to_text(*r.broken));
+    else
+      say("", "");
+  } catch (const std::exception& e) {
+    say("E2", e.what());
+  }
+  ::_exit(0);
+}
+
+std::string read_all(int from) {
+  std::string out;
+  char buffer[4096];
+  for (ssize_t n = 0; (n = ::read(from, buffer, sizeof buffer)) > 0;)
+    out.append(buffer, static_cast<std::size_t>(n));
+  return out;
+}
+
+} // namespace
+
+finding run_apart(const schedule& what, const planted_bug* with) {
+  int ends[2];
+  ensure(::pipe(ends) == 0, std::strerror(errno));
+  const auto child = ::fork();
+  ensure(child >= 0, std::strerror(errno));
+  if (child == 0) {
+    ::close(ends[0]);
+    report_to = ends[1];
+    be_the_child(what, with);
+  }
+  ::close(ends[1]);
+  const auto report = read_all(ends[0]);
+  ::close(ends[0]);
+  int status = 0;
+  ensure(::waitpid(child, &status, 0) == child, std::strerror(errno));
+  const auto end = report.find('\n');
+  if (end == std::string::npos)
+    return {"E2", "the process ended without a word"};
+  return {report.substr(0, end), report.substr(end + 1)};
+}
+
+hunt_result hunt(const planted_bug& bug, std::uint64_t first, std::uint64_t seeds,
+                 const swarm_options& how) {
+  for (auto seed = first; seed < first + seeds; ++seed)
+    if (auto found = run_apart(draw_schedule(seed, how), &bug); !found.breaks.empty())
+      return {seed, std::move(found)};
+  return {};
+}
+
+} // namespace tutti::chaos

@@ -1,0 +1,33 @@
+// Looks for a planted bug: runs worlds in which it is switched on until one breaks a promise.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "chaos/mutants.hpp"
+#include "chaos/schedule.hpp"
+#include "chaos/swarm.hpp"
+
+namespace tutti::chaos {
+
+/// What one run has come to.
+struct finding {
+  std::string breaks; ///< id of an invariant; empty = everything held
+  std::string what;   ///< for people
+};
+
+/// Runs in a process of its own, with the bug switched on (null: with none), and waits for it: a
+/// check of the program that fails ends its process, and counts as E2.
+finding run_apart(const schedule& what, const planted_bug* with);
+
+struct hunt_result {
+  std::optional<std::uint64_t> seed; ///< the first that found it; nothing: it has survived
+  finding found;
+};
+
+/// Seeds `first`, first + 1, …, at most `seeds` of them.
+hunt_result hunt(const planted_bug& bug, std::uint64_t first, std::uint64_t seeds,
+                 const swarm_options& how);
+
+} // namespace tutti::chaos

@@ -1,0 +1,119 @@
+#include "chaos/mutants.hpp"
+
+#include <algorithm>
+
+#include "base/mutant.hpp"
+
+namespace tutti::chaos {
+
+const std::vector<planted_bug>& planted_bugs() {
+  static const std::vector<planted_bug> no_bugs;
+  if constexpr (!base::has_mutants)
+    return no_bugs;
+  using enum base::mutant;
+  static const std::vector<planted_bug> all{
+      // log and disk
+      {bind_before_decision, "bind-before-decision",
+       "Bindings are posted while the decision is on its way to the disk", 200},
+      {promise_and_ack_before_sync, "promise-and-ack-before-sync",
+       "a shard writes no promise, and acks before its record is synced", 200},
+      {release_before_cancel, "release-before-cancel",
+       "room is given back while the CANCEL is on its way to the disk", 200},
+      {skip_incarnation_check, "skip-incarnation-check",
+       "a decision may rest on the yes of a shard that has died since", 200},
+      {take_back_fast_yes, "take-back-fast-yes",
+       "a shard takes back the yes of a fast path by itself", 200},
+      {abort_while_deciding, "abort-while-deciding",
+       "a coordinator tells ABORT while its decision is on its way to the disk", 200},
+      {read_log_before_queue, "read-log-before-queue",
+       "a coordinator that is made anew reads the log before what is queued is written", 200},
+      {finish_before_settled, "finish-before-settled",
+       "DONE is written as soon as one member is bound", 200},
+      {forget_cancels, "forget-cancels", "a second CANCEL takes the place of the first", 200},
+      // fencing
+      {ignore_epoch, "ignore-epoch", "a shard obeys coordinators whose epoch is over", 200},
+      {ignore_low_water, "ignore-low-water", "a shard does not know which attempts were given up",
+       200},
+      {reuse_epoch, "reuse-epoch", "a coordinator begins a new life under its old epoch", 200},
+      {release_without_touch, "release-without-touch",
+       "room of a cancelled member is given back without a touch of its pod", 200},
+      {drop_uid_guard, "drop-uid-guard", "Bindings name no uid", 200},
+      {presume_abort_of_living, "presume-abort-of-living",
+       "a shard in doubt is told \"aborted\" of an attempt that is under way", 200},
+      // counting
+      {count_reserved_and_bound_twice, "count-reserved-and-bound-twice",
+       "a pod that is seen bound counts beside its own reservation", 200},
+      {bind_before_cover, "bind-before-cover",
+       "Bindings begin with the first ack, whether the minimum is covered or not", 200},
+      {skip_last_look, "skip-last-look", "what was planned is decided without a last look", 200},
+      {give_room_back_twice, "give-room-back-twice", "a release gives the room back twice", 200},
+      {begin_node_empty, "begin-node-empty",
+       "a node actor that is made anew is not told what its node has promised", 200},
+      {keep_after_a_no, "keep-after-a-no",
+       "a shard that votes no keeps what its other nodes have held for it", 200},
+      // answers
+      {take_unknown_for_failed, "take-unknown-for-failed",
+       "a Binding whose answer was 500 or lost is taken for failed", 200},
+      // recovery
+      {drop_last_record, "drop-last-record", "the last record of a journal is not replayed", 200},
+      {leave_out_of_checkpoint, "leave-out-of-checkpoint",
+       "a checkpoint of a shard leaves out one of its promises", 200},
+      {replay_no_promise, "replay-no-promise",
+       "promises in doubt are not taken up from the journal", 200},
+      // what is watched
+      {keep_the_gone, "keep-the-gone",
+       "what was deleted while a watch was away is not missed in the list that follows", 200},
+      {trust_a_cut_view, "trust-a-cut-view", "a broken watch is not told to the shards", 200},
+      {vote_on_a_stale_view, "vote-on-a-stale-view",
+       "a shard votes yes although its view is not fresh", 200},
+      // the queue, and what people read
+      {lose_wake_up, "lose-wake-up", "gangs that wait are not woken when room comes free", 200},
+      {leave_the_rest, "leave-the-rest", "members that an attempt has left out are not tried again",
+       200},
+      {say_started_once, "say-started-once",
+       "that a gang has started is said once, and not again after a crash", 200},
+      {give_no_reason, "give-no-reason", "a gang that may not be tried gives no reason", 200},
+  };
+  return all;
+}
+
+const planted_bug* find_bug(std::string_view name) {
+  const auto& all = planted_bugs();
+  const auto pos =
+      std::find_if(all.begin(), all.end(), [&](const auto& x) { return x.name == name; });
+  return pos == all.end() ? nullptr : &*pos;
+}
+
+const std::vector<hidden_bug>& hidden_bugs() {
+  constexpr std::string_view replicas = "needs a second replica";
+  constexpr std::string_view victims = "needs plans with victims";
+  constexpr std::string_view guards = "needs plans with guards";
+  static const std::vector<hidden_bug> all{
+      {"let-an-older-owner-cancel", replicas},
+      {"list-before-the-epoch-is-set", replicas},
+      {"list-pods-before-decisions", replicas},
+      {"count-an-ack-of-an-older-epoch", replicas},
+      {"ack-colliding-decisions", replicas},
+      {"skip-cancelled-members-at-takeover", replicas},
+      {"presume-abort-without-closing", replicas},
+      {"evict-before-decision", victims},
+      {"evict-before-cover", victims},
+      {"choose-new-victims", victims},
+      {"bind-before-a-guards-ack", guards},
+      {"share-an-exclusive-guard", guards},
+      {"restart-a-guards-version", guards},
+      {"batch-overtakes-release", "what stands in both places after a crash is held twice, and let "
+                                  "go by its coordinator: needs "
+                                  "a shard whose yes is believed by another process"},
+      {"bind-what-is-cancelled",
+       "a coordinator cancels nothing that it has posted itself: needs one that is only paused"},
+      {"bind-without-leave", "an ack says that the room is there, and leave is asked at once: "
+                             "needs shards elsewhere, whose "
+                             "acks are old"},
+      {"withdraw-without-first-touch",
+       "a predecessor in the same process is dead: needs one that is only paused"},
+  };
+  return all;
+}
+
+} // namespace tutti::chaos
