@@ -51,7 +51,6 @@ enum class mutant : std::uint8_t {
   // the queue, and what people read
   lose_wake_up,
   leave_the_rest,
-  say_started_once,
   give_no_reason,
 };
 

@@ -12,8 +12,11 @@ namespace tutti::chaos {
 
 using namespace std::chrono_literals;
 
-const std::vector<action_kind>& action_kinds() {
-  static const std::vector<action_kind> all{
+namespace {
+
+/// What users and the cluster do.
+std::vector<action_kind> doings() {
+  return {
       // what users and the cluster do
       {"node", "", "NODE", {"cpu", "rack"}, "a node comes, or has this much and stands there now"},
       {"node_gone", "F21", "NODE", {}, "a node is deleted; its pods with it"},
@@ -24,6 +27,12 @@ const std::vector<action_kind>& action_kinds() {
       {"pod_done", "", "POD", {}, "a pod has succeeded"},
       {"min", "F24", "GANG", {"to"}, "a gang's minCount is changed"},
       {"foreign", "F23", "POD", {"node", "cpu"}, "another scheduler's pod runs on a node"},
+  };
+}
+
+/// What fails: processes and disks, then what lies between them.
+std::vector<action_kind> failures() {
+  return {
       // processes
       {"crash",
        "F7",
@@ -69,6 +78,11 @@ const std::vector<action_kind>& action_kinds() {
        {},
        "the next sync fails: it may or may not have been written"},
       {"slow_disk", "F5", "PROCESS", {"for", "sync"}, "every sync takes so long"},
+  };
+}
+
+std::vector<action_kind> failures_of_the_network() {
+  return {
       // network and API server
       {"cut_off", "F4", "PROCESS", {"for"}, "nothing between it and the API server arrives"},
       {"api",
@@ -96,6 +110,17 @@ const std::vector<action_kind>& action_kinds() {
        "the watches of a resource say nothing for a time"},
       {"watch_twice", "F20", "RESOURCE", {"for"}, "every event of a resource comes twice"},
   };
+}
+
+} // namespace
+
+const std::vector<action_kind>& action_kinds() {
+  static const std::vector<action_kind> all = [] {
+    auto both = doings();
+    for (const auto& more : {failures(), failures_of_the_network()})
+      both.insert(both.end(), more.begin(), more.end());
+    return both;
+  }();
   return all;
 }
 

@@ -33,7 +33,7 @@ const std::vector<planted_bug>& planted_bugs() {
       // fencing
       {ignore_epoch, "ignore-epoch", "a shard obeys coordinators whose epoch is over", 200},
       {ignore_low_water, "ignore-low-water", "a shard does not know which attempts were given up",
-       200},
+       600},
       {reuse_epoch, "reuse-epoch", "a coordinator begins a new life under its old epoch", 200},
       {release_without_touch, "release-without-touch",
        "room of a cancelled member is given back without a touch of its pod", 200},
@@ -70,8 +70,6 @@ const std::vector<planted_bug>& planted_bugs() {
       {lose_wake_up, "lose-wake-up", "gangs that wait are not woken when room comes free", 200},
       {leave_the_rest, "leave-the-rest", "members that an attempt has left out are not tried again",
        200},
-      {say_started_once, "say-started-once",
-       "that a gang has started is said once, and not again after a crash", 200},
       {give_no_reason, "give-no-reason", "a gang that may not be tried gives no reason", 200},
   };
   return all;

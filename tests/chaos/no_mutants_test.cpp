@@ -74,8 +74,9 @@ TEST(NoMutants, are_asked_for_outside_the_files_that_are_named) {
       const auto path = std::filesystem::relative(entry.path(), root).string();
       if ((extension != ".cpp" && extension != ".hpp") || path == "base/mutant.hpp")
         continue;
-      if (has(bytes_of(entry.path()), "base/mutant.hpp\""))
+      if (has(bytes_of(entry.path()), "base/mutant.hpp\"")) {
         EXPECT_TRUE(named.contains(path)) << path << " is not in tutti_mutated(…)";
+      }
     }
   EXPECT_FALSE(named.empty());
 }
