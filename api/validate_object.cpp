@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/json_edit.hpp"
+#include "api/quantity.hpp"
 #include "api/validate_parts.hpp"
 
 namespace tutti::api::detail {
@@ -75,7 +76,27 @@ void check_metadata_update(field_errors& errors, const json::object& old, const 
     check_annotations(errors, after);
 }
 
+void check_amount(field_errors& errors, const std::string& path, std::string_view resource,
+                  const json::value& amount) {
+  const auto read = quantity_of(amount);
+  if (!read)
+    return; // said when it was read
+  const bool is_native =
+      resource.find('/') == resource.npos || resource.find("kubernetes.io/") != resource.npos;
+  if (read->is_negative())
+    errors.invalid(path, quoted(read->text()), "must be greater than or equal to 0");
+  else if ((!is_native || resource == "pods") && read->milli_value() % 1000 != 0)
+    errors.invalid(path, quoted(read->text()), "must be an integer");
+}
+
 void check_node(const subject& s) {
+  const auto status = s.inside("status");
+  for (const char* field : {"capacity", "allocatable"}) {
+    const auto amounts = status.inside(field);
+    for (auto& [name, amount] : amounts.now)
+      check_amount(s.errors, fmt::format("{}.{}", amounts.path, std::string_view{name}), name,
+                   amount);
+  }
   auto spec = s.inside("spec");
   auto* taints = list_at(spec.now, "taints");
   if (!taints || is_unchanged(spec, "taints"))

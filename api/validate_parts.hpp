@@ -68,6 +68,10 @@ void check_workload(const subject& s);
 void check_pod(const subject& s);
 void check_pod_status(const subject& s);
 void check_node(const subject& s);
+/// The rules of one amount of a resource (`ValidateResourceQuantityValue`): not negative, and whole
+/// where pieces are counted: pods and extended resources.
+void check_amount(field_errors& errors, const std::string& path, std::string_view resource,
+                  const boost::json::value& amount);
 void check_priority_class(const subject& s);
 void check_lease(const subject& s);
 

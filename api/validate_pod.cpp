@@ -32,12 +32,9 @@ void for_each_item(const subject& s, std::string_view field, F&& f) {
 
 void check_amounts(const subject& resources, std::string_view field) {
   auto amounts = resources.inside(field);
-  for (auto& [name, amount] : amounts.now) {
-    auto read = quantity_of(amount);
-    if (read && read->is_negative())
-      amounts.errors.invalid(fmt::format("{}[{}]", amounts.path, std::string_view{name}),
-                             quoted(read->text()), "must be greater than or equal to 0");
-  }
+  for (auto& [name, amount] : amounts.now)
+    check_amount(amounts.errors, fmt::format("{}[{}]", amounts.path, std::string_view{name}), name,
+                 amount);
 }
 
 /// A request may not exceed its limit; of extended resources and huge pages both must be equal.

@@ -88,19 +88,4 @@ void announce_error(gang_entry& g, const std::string& text, const options& how,
   announce(g, {"SchedulerError", text}, how, out);
 }
 
-void announce_started(const gang_entry& g, const options& how, protocol::effects& out) {
-  if (g.is_lone_pod() || !how.has_group_objects() || !g.group->facts || g.group->facts->has_started)
-    return;
-  if (count(g).bound < g.min_count())
-    return;
-  out.tell(protocol::to(protocol::role_kind::status),
-           protocol::set_condition{.name = g.name(),
-                                   .is_pod = false,
-                                   .uid = g.uid().value,
-                                   .type = how.group_condition,
-                                   .status = true,
-                                   .reason = "Scheduled",
-                                   .message = {}});
-}
-
 } // namespace tutti::queue

@@ -21,8 +21,4 @@ void announce_refusal(gang_entry& g, const base::explanation& why, const options
 void announce_error(gang_entry& g, const std::string& text, const options& how,
                     protocol::effects& out);
 
-/// A gang of which the minimum is bound and whose condition does not say so: True/Scheduled. Its
-/// coordinator has said it once, and the word may have been lost with a process.
-void announce_started(const gang_entry& g, const options& how, protocol::effects& out);
-
 } // namespace tutti::queue

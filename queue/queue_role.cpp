@@ -152,8 +152,6 @@ void queue_role::hear(const protocol::facts_synced&) {
   is_synced_ = true;
   remembered_.clear();
   answer_kept();
-  for (const auto* g : registry_.all())
-    announce_started(*g, how_, out_);
 }
 
 void queue_role::drop_untold() {

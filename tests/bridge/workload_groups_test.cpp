@@ -75,9 +75,9 @@ TEST_F(WorkloadGroups, each_replica_key_is_a_group_told_once) {
   add(names("r0"));
   add(names("r1"));
   add(names(""));
-  EXPECT_EQ(heard(), (story{"seen W/worker/r0 pair/worker/r0 min 2",
-                            "seen W/worker/r1 pair/worker/r1 min 2",
-                            "seen W/worker pair/worker min 2"}));
+  EXPECT_EQ(heard(),
+            (story{"seen W/worker/r0 pair/worker/r0 min 2", "seen W/worker/r1 pair/worker/r1 min 2",
+                   "seen W/worker pair/worker min 2"}));
 }
 
 TEST_F(WorkloadGroups, pods_may_come_before_their_workload) {

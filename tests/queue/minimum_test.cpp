@@ -141,23 +141,5 @@ TEST_F(Minimum, of_a_group_that_is_no_object_is_shown_and_written_nowhere) {
   EXPECT_EQ(event_reasons(), names{});
 }
 
-TEST_F(Minimum, that_it_is_bound_is_said_again_when_a_new_process_finds_it_unsaid) {
-  group("said", {.min = 1, .started = true});
-  pod("s", {.group = "said", .node = "n1"});
-  group("unsaid", {.min = 2});
-  pod("u", {.group = "unsaid", .node = "n1"});
-  pod("v", {.group = "unsaid", .node = "n2"});
-  group("short", {.min = 2});
-  pod("w", {.group = "short", .node = "n1"});
-  sent.clear();
-  synced();
-  const auto said = take<protocol::set_condition>();
-  ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0].uid, "uid-unsaid");
-  EXPECT_EQ(said[0].type, how.group_condition);
-  EXPECT_TRUE(said[0].status);
-  EXPECT_EQ(said[0].reason, "Scheduled");
-}
-
 } // namespace
 } // namespace tutti::queue
