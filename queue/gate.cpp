@@ -67,7 +67,10 @@ gate_verdict judge(const gang_entry& g, const options& how) {
     return {kind::closed, reason_code::waiting_for_members,
             fmt::format("PodGroup {} does not exist", protocol::to_text(g.group->name))};
   const auto& facts = *g.group->facts;
-  if (t.pending == 0 && (t.bound >= facts.min_count || (t.live() == 0 && t.finished > 0)))
+  // Members that have finished did their part: with nobody left to place, the gang waits for
+  // nobody.
+  if (t.pending == 0
+      && (t.bound + t.finished >= facts.min_count || (t.live() == 0 && t.finished > 0)))
     return {};
   if (facts.is_deleting)
     return {kind::closed, reason_code::gated, "the PodGroup is being deleted"};

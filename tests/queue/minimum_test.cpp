@@ -106,6 +106,15 @@ TEST_F(Minimum, counts_members_that_have_finished) {
   EXPECT_EQ(degraded_words().size(), 0u);
 }
 
+TEST_F(Minimum, of_a_gang_that_is_finishing_waits_for_nobody) {
+  group("run", {.min = 3, .started = true});
+  pod("a", {.group = "run", .node = "n1", .terminal = true});
+  pod("b", {.group = "run", .node = "n2"});
+  pod("c", {.group = "run", .node = "n3"});
+  EXPECT_EQ(row("run", "phase"), "Bound");
+  EXPECT_EQ(row("run", "reason"), "<none>");
+}
+
 TEST_F(Minimum, is_not_asked_of_a_gang_that_is_leaving_or_has_nobody_left) {
   lost_one();
   group("g", {.min = 2, .started = true, .deleting = true});
