@@ -48,7 +48,7 @@ protocol::effects queue_role::on(const protocol::event& e, base::time_point now)
   fill_window();
   rearm();
   // It looks at every gang: after each event while they are few, now and then when they are many.
-  const auto often = 1 + pools_.size() / gangs_checked_each_time;
+  [[maybe_unused]] const auto often = 1 + pools_.size() / gangs_checked_each_time;
   ensure_slow(++events_ % often != 0 || pools_.is_consistent());
   return std::exchange(out_, {});
 }
