@@ -47,7 +47,6 @@ void checker::began(sim::process& who) {
   for (auto& [where, word] : shards_)
     if (where.first == who.name()) {
       word.is_fresh = false;
-      word.voted.clear();
       word.given_up.clear();
       word.promised.clear();
       word.told_over.clear();

@@ -72,7 +72,11 @@ void checker::check_shard(sim::process& who, std::uint32_t shard, const protocol
       say("S8", fmt::format("shard {} votes yes for gang {}, for an attempt that it knows to be "
                             "given up",
                             shard, v->attempt.gang.value));
-    // A yes that was given before is given again from memory.
+    const auto seen = word.epochs.find(protocol::partition_of(v->attempt.gang).value);
+    if (look("S8") && seen != word.epochs.end() && v->attempt.epoch.value < seen->second)
+      say("S8", fmt::format("shard {} votes yes for gang {} under epoch {} after {}", shard,
+                            v->attempt.gang.value, v->attempt.epoch.value, seen->second));
+    // A yes that was given before, in whatever life, is given again from memory.
     if (!word.voted.insert(v->attempt).second)
       continue;
     check_yes(shard, *v, who.name());
@@ -89,12 +93,6 @@ void checker::check_yes(std::uint32_t shard, const protocol::vote& said, const s
   for (const auto& [channel, since] : deaf_)
     if (channel.first == where && since + told_by_then < on_.time().now())
       say("S12", text + " while nobody hears of nodes or pods");
-  if (!look("S8"))
-    return;
-  const auto seen = word.epochs.find(protocol::partition_of(said.attempt.gang).value);
-  if (seen != word.epochs.end() && said.attempt.epoch.value < seen->second)
-    say("S8",
-        fmt::format("{} under epoch {} after {}", text, said.attempt.epoch.value, seen->second));
 }
 
 /// Upholds S2: what is called aborted is not committed.
