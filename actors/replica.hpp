@@ -59,7 +59,6 @@ public:
   /// Ends every actor, without a word. They are gone once the system has run them.
   void end_all();
 
-  const scheduler_options& options() const { return how_; }
   router& routes() { return routes_; }
   recorder& notes() { return notes_; }
   meter& numbers() { return around_.numbers; }

@@ -1,7 +1,6 @@
 // HTTP/1.1 exchanges and streams over a pool of connections, each with a time limit.
 #include "bridge/http_client.hpp"
 
-#include <charconv>
 #include <deque>
 #include <map>
 #include <thread>
@@ -19,10 +18,10 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <fmt/core.h>
 
 #include "base/ensure.hpp"
 #include "bridge/byte_stream.hpp"
+#include "bridge/http_text.hpp"
 
 namespace tutti::bridge {
 namespace {
@@ -31,13 +30,9 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using response_parser = http::response_parser<http::string_body>;
 
-std::int64_t retry_after_ms(const http::fields& headers) {
-  const auto text = headers[http::field::retry_after];
-  std::int64_t seconds = 0;
-  const auto* end = text.data() + text.size();
-  const auto [rest, ec] = std::from_chars(text.data(), end, seconds);
-  const bool is_number = ec == std::errc{} && rest == end && seconds > 0;
-  return is_number ? std::min<std::int64_t>(seconds, 3600) * 1000 : 0; // dates are not used by us
+std::int64_t retry_after_of(const http::fields& headers) {
+  const auto value = headers[http::field::retry_after];
+  return retry_after_ms({value.data(), value.size()});
 }
 
 /// One exchange and all that happens to it. Lives on the client's thread.
@@ -186,7 +181,7 @@ private:
       drop(c);
     auto body = std::move(parser.get().body());
     report(x, protocol::answered{x.id, static_cast<int>(answer.result_int()), std::move(body),
-                                 retry_after_ms(answer)});
+                                 retry_after_of(answer)});
     co_return true;
   }
 
@@ -217,7 +212,7 @@ private:
       report(*x, protocol::answer_unknown{x->id, x->has_timed_out ? "timeout" : why_});
     else if (!is_stream)
       report(*x, protocol::answered{x->id, static_cast<int>(parser.get().result_int()),
-                                    std::move(parser.get().body()), retry_after_ms(parser.get())});
+                                    std::move(parser.get().body()), retry_after_of(parser.get())});
     else
       co_await hand_on_lines(*x, c, parser);
     drop(c);
@@ -254,7 +249,8 @@ private:
   }
 
   asio::awaitable<bool> send(exchange& x, byte_stream& stream) {
-    const auto text = head_of(x.request) + x.request.body;
+    const auto text =
+        request_text(x.request, {how_.host_header, how_.user_agent, how_.bearer_token});
     const auto written = co_await stream.write_all(asio::buffer(text));
     if (!written)
       why_ = written.error().message(); // how much of it left is not known
@@ -299,20 +295,6 @@ private:
     if (!is_whole)
       why_ = "the connection was closed";
     return is_whole;
-  }
-
-  std::string head_of(const protocol::http_request& r) const {
-    auto text = fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: {}\r\nAccept: "
-                            "application/json\r\n",
-                            r.method, r.target, how_.host_header, how_.user_agent);
-    if (!how_.bearer_token.empty())
-      text += fmt::format("Authorization: Bearer {}\r\n", how_.bearer_token);
-    if (!r.body.empty())
-      text += fmt::format("Content-Type: {}\r\n",
-                          r.content_type.empty() ? "application/json" : r.content_type.c_str());
-    if (!r.body.empty() || r.method != "GET")
-      text += fmt::format("Content-Length: {}\r\n", r.body.size());
-    return text + "\r\n";
   }
 
   /// Closes the exchange's stream when it takes too long; lives as long as the try.

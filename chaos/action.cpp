@@ -124,6 +124,10 @@ const std::vector<action_kind>& action_kinds() {
   return all;
 }
 
+bool is_fault(const action_kind& x) {
+  return x.targets == "PROCESS" || x.targets == "REQUEST" || x.targets == "RESOURCE";
+}
+
 const action_kind* find_kind(std::string_view what) {
   const auto& all = action_kinds();
   const auto pos =

@@ -37,6 +37,8 @@ struct action_kind {
 
 /// All kinds, in the order of the reference.
 const std::vector<action_kind>& action_kinds();
+/// Something fails, rather than that a user or the cluster does something.
+bool is_fault(const action_kind& x);
 /// Null if there is no such kind.
 const action_kind* find_kind(std::string_view what);
 

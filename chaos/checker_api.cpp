@@ -87,11 +87,10 @@ void checker::check_node(const pod_truth& newly_bound) {
   if (!look("S1b"))
     return;
   const auto t = on_.time().now();
-  constexpr auto lag = std::chrono::seconds{100};
   base::resources sum;
   for (const auto& [uid, pod] : truth_.pods())
     if (pod.node == newly_bound.node && !pod.is_finished
-        && !(pod.came_bound && pod.bound_since + lag > t))
+        && !(pod.came_bound && pod.bound_since + view_lag > t))
       sum += pod.takes.amounts;
   const auto lacks = base::first_shortage(sum, truth_.offered_lately(newly_bound.node, t));
   if (!lacks.fits())

@@ -119,7 +119,6 @@ void checker::check_room(const protocol::decision& x) {
   if (!look("S1a"))
     return;
   const auto now = on_.time().now();
-  constexpr auto lag = std::chrono::seconds{100};
   std::set<std::string> nodes;
   for (const auto& part : x.chosen.slices)
     for (const auto& s : part.seats)
@@ -130,7 +129,8 @@ void checker::check_room(const protocol::decision& x) {
       continue; // it has gone since: the attempt finds out
     std::map<std::string, base::resources> takes;
     for (const auto& [uid, pod] : truth_.pods())
-      if (pod.node == node && !pod.is_finished && !(pod.came_bound && pod.bound_since + lag > now))
+      if (pod.node == node && !pod.is_finished
+          && !(pod.came_bound && pod.bound_since + view_lag > now))
         takes[uid] = pod.takes.amounts;
     const auto add = [&](const known_decision* from, const protocol::decision& d) {
       for (const auto& part : d.chosen.slices) {

@@ -52,17 +52,67 @@ base::result<std::uint64_t> read_number(std::string_view text) {
   return out;
 }
 
+error unknown(std::string_view what, const words& allowed) {
+  return {code::bad_input, fmt::format("\"{}\" is not known", what),
+          fmt::format("one of: {}", fmt::join(allowed, ", "))};
+}
+
+bool is_one_of(std::string_view x, const words& allowed) {
+  return std::find(allowed.begin(), allowed.end(), x) != allowed.end();
+}
+
+/// What stands behind the action's word. Users' objects may have any name: one that is not there is
+/// left alone, so that lines can be taken out.
+base::result<void> check_target(std::string_view kind, std::string_view target) {
+  static const words requests{"bind",   "read",  "list",  "watch", "touch",
+                              "status", "event", "evict", "other"};
+  static const words resources{"pods", "nodes", "podgroups"};
+  constexpr std::string_view process = "scheduler-";
+  if (kind == "REQUEST" && !is_one_of(target, requests))
+    return unknown(target, requests);
+  if (kind == "RESOURCE" && !is_one_of(target, resources))
+    return unknown(target, resources);
+  if (kind == "PROCESS"
+      && (!target.starts_with(process) || !read_number(target.substr(process.size()))))
+    return unknown(target, {"scheduler-0"});
+  return {};
+}
+
+/// Rows of the crash table: C4, P6, B1.
+bool is_row(std::string_view x) {
+  return x.size() > 1 && is_one_of(x.substr(0, 1), {"C", "P", "B"}) && read_number(x.substr(1));
+}
+
+/// Words that a key may have; a status of an answer is a number from 400 to 599.
+base::result<void> check_word(std::string_view key, std::string_view value) {
+  static const std::map<std::string_view, words> all{
+      {"disk", {"lost"}}, {"message", {"prepare", "abort"}}, {"silent", {"0", "1"}}};
+  if (const auto known = all.find(key); known != all.end() && !is_one_of(value, known->second))
+    return unknown(value, known->second);
+  if (key == "row" && !is_row(value))
+    return unknown(value, {"C0 to C14", "P0 to P11", "B0 to B3"});
+  if (key == "becomes" && value != "lost" && value != "applied_lost") {
+    const auto status = read_number(value);
+    if (!status || *status < 400 || *status > 599)
+      return unknown(value, {"lost", "applied_lost", "400 to 599"});
+  }
+  return {};
+}
+
 base::result<void> check_value(std::string_view key, std::string_view value) {
   if (is_duration(key)) {
-    if (auto ok = read_duration(value); !ok)
-      return ok.error();
+    const auto read = read_duration(value);
+    if (!read)
+      return read.error();
+    if (*read < base::duration{0} && key != "by") // only clocks go back
+      return error{code::bad_input, fmt::format("{} is less than nothing", value), "0s or more"};
   } else if (is_number(key)) {
     if (auto ok = read_number(value); !ok)
       return ok.error();
   } else if (value.empty()) {
     return error{code::bad_input, fmt::format("{} has no value", key), "KEY=VALUE"};
   }
-  return {};
+  return check_word(key, value);
 }
 
 template <class Keys>
@@ -119,6 +169,11 @@ base::result<void> read_action(const words& line, schedule& into) {
     return error{code::bad_input, fmt::format("\"{}\" is no action", line[2]),
                  fmt::format("one of: {}", fmt::join(known, ", "))};
   }
+  if (*at < base::duration{0})
+    return error{code::bad_input, fmt::format("{} is before the beginning", line[1]),
+                 "0s or later"};
+  if (auto ok = check_target(kind->targets, line[3]); !ok)
+    return ok.error();
   auto pairs = read_pairs(line, 4, kind->keys);
   if (!pairs)
     return pairs.error();

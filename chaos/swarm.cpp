@@ -143,10 +143,8 @@ private:
     for (const auto& kind : action_kinds()) {
       auto own = faults_.fork(kind.what);
       const bool is_on = own.chance(1, 2);
-      const bool is_fault =
-          kind.targets == "PROCESS" || kind.targets == "REQUEST" || kind.targets == "RESOURCE";
       const bool is_wanted = how_.faults.empty() || how_.faults.contains(std::string{kind.what});
-      if (!is_fault || !is_on || !is_wanted)
+      if (!is_fault(kind) || !is_on || !is_wanted)
         continue;
       for (auto left = own.between(1, 3); left > 0; --left)
         draw_fault(kind.what, own);

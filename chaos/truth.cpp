@@ -8,7 +8,6 @@
 #include "api/dialect.hpp"
 #include "api/requests.hpp"
 #include "base/ensure.hpp"
-#include "base/limits.hpp"
 #include "bridge/pod_view.hpp"
 
 namespace tutti::chaos {
@@ -146,11 +145,9 @@ base::resources truth::offered_lately(const std::string& node, base::time_point 
   base::resources out;
   if (const auto pos = nodes_.find(node); pos != nodes_.end())
     out = pos->second.allocatable;
-  // A view is stale at the latest after this, and then nobody votes or binds by it.
-  constexpr auto lag = base::limits::view_stale_after + std::chrono::seconds{10};
   if (const auto pos = past_offers_.find(node); pos != past_offers_.end())
     for (const auto& [until, offered] : pos->second)
-      if (until + lag >= now)
+      if (until + view_lag >= now)
         raise(out, offered);
   return out;
 }

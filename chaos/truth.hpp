@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/limits.hpp"
 #include "base/resources.hpp"
 #include "base/time.hpp"
 #include "sim/api_server/control_plane.hpp"
@@ -50,6 +51,10 @@ struct group_truth {
   bool is_deleting = false;
   bool has_condition = false; ///< its condition is True
 };
+
+/// A view may lag behind the truth so long: then it is stale, and nobody votes or binds by it.
+inline constexpr base::duration view_lag =
+    base::limits::view_stale_after + std::chrono::seconds{10};
 
 /// Follows the store's history; nothing is missed, and nothing is asked of the scheduler.
 class truth {

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "chaos/action.hpp"
 #include "cli/chaos.hpp"
 #include "cli/exhaust_verbs.hpp"
 
@@ -13,6 +14,17 @@ namespace {
 
 const char* const chaos_exit_codes =
     "\nExit codes: 0 nothing broke · 1 a promise was broken · 2 wrong usage · 3 a file is wrong";
+
+/// Years of worlds.
+constexpr std::uint64_t seeds_most = 1'000'000'000;
+
+std::vector<std::string> names_of_faults() {
+  std::vector<std::string> out;
+  for (const auto& kind : chaos::action_kinds())
+    if (chaos::is_fault(kind))
+      out.emplace_back(kind.what);
+  return out;
+}
 
 using verb_run = int (*)(const chaos_options&);
 
@@ -25,7 +37,8 @@ CLI::App* add(CLI::App& to, std::function<int()>& run, const std::shared_ptr<cha
 }
 
 void add_seeds(CLI::App& verb, chaos_options& how) {
-  verb.add_option("--seeds", how.seeds, "how many runs (default 300)")->check(CLI::PositiveNumber);
+  verb.add_option("--seeds", how.seeds, "how many runs (default 300)")
+      ->check(CLI::Range(std::uint64_t{1}, seeds_most));
   verb.add_option("--first-seed", how.first_seed, "seed of the first (default 1)");
   verb.add_flag("-q,--quiet", how.is_quiet, "no progress");
 }
@@ -33,7 +46,8 @@ void add_seeds(CLI::App& verb, chaos_options& how) {
 void add_faults(CLI::App& verb, chaos_options& how) {
   verb.add_option("--faults", how.faults,
                   "only these fail, e.g. crash,api (see `tutti chaos list`)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(CLI::IsMember(names_of_faults()));
 }
 
 } // namespace

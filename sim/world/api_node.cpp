@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/ensure.hpp"
+#include "bridge/http_text.hpp"
 
 namespace tutti::sim {
 
@@ -127,7 +128,7 @@ void api_node::arrive(std::uint64_t key) {
   if (on_arrival_)
     on_arrival_(x.client, x.request);
   x.at_server = std::make_unique<api_server::connection>(plane_);
-  x.at_server->receive(request_text(x.request, x.client));
+  x.at_server->receive(bridge::request_text(x.request, {"kubernetes", x.client, {}}));
   turn();
   if (const auto again = live_.find(key); again != live_.end() && !again->second.heard)
     live_.erase(again);

@@ -1,25 +1,21 @@
 #include "sim/world/exchange_end.hpp"
 
-#include <charconv>
-
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <fmt/format.h>
 
 #include "base/ensure.hpp"
+#include "bridge/http_text.hpp"
 
 namespace tutti::sim {
 
-namespace {
-
 namespace http = boost::beast::http;
 
-std::int64_t retry_after_ms(const http::fields& headers) {
-  const auto text = headers[http::field::retry_after];
-  std::int64_t seconds = 0;
-  std::from_chars(text.data(), text.data() + text.size(), seconds);
-  return seconds * 1000;
+namespace {
+
+std::string_view retry_after_in(const http::fields& headers) {
+  const auto value = headers[http::field::retry_after];
+  return {value.data(), value.size()};
 }
 
 } // namespace
@@ -31,18 +27,6 @@ struct exchange_end::parser {
     http.body_limit(boost::none);
   }
 };
-
-std::string request_text(const protocol::http_request& r, std::string_view user_agent) {
-  auto text = fmt::format("{} {} HTTP/1.1\r\nHost: kubernetes\r\nUser-Agent: {}\r\nAccept: "
-                          "application/json\r\n",
-                          r.method, r.target, user_agent);
-  if (!r.body.empty())
-    text += fmt::format("Content-Type: {}\r\n",
-                        r.content_type.empty() ? "application/json" : r.content_type.c_str());
-  if (!r.body.empty() || r.method != "GET")
-    text += fmt::format("Content-Length: {}\r\n", r.body.size());
-  return text + "\r\n" + r.body;
-}
 
 exchange_end::exchange_end(std::uint64_t id, bool is_stream)
     : id_(id), is_stream_(is_stream), parser_(std::make_unique<parser>()) {}
@@ -70,7 +54,8 @@ std::vector<protocol::event> exchange_end::take(std::string_view bytes) {
         out.push_back(protocol::stream_closed{id_, pending_.empty() ? "" : "cut in a line"});
       else
         out.push_back(protocol::answered{id_, static_cast<int>(http.get().result_int()),
-                                         std::move(http.get().body()), retry_after_ms(http.get())});
+                                         std::move(http.get().body()),
+                                         bridge::retry_after_ms(retry_after_in(http.get()))});
     }
     if (failed || used == 0)
       break;

@@ -1,5 +1,5 @@
-// The client's end of one HTTP exchange, without I/O: a request as bytes, and what the bytes that
-// come back mean to the role that asked.
+// The client's end of one HTTP exchange, without I/O: what the bytes that come back mean to the
+// role that asked.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,8 @@
 #include <vector>
 
 #include "protocol/events.hpp"
-#include "protocol/http.hpp"
 
 namespace tutti::sim {
-
-/// The request as HTTP/1.1.
-std::string request_text(const protocol::http_request& r, std::string_view user_agent);
 
 class exchange_end {
 public:

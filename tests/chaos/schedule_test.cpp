@@ -51,6 +51,16 @@ TEST(Schedule, what_is_wrong_is_named_with_its_line_and_what_is_allowed) {
       {"seed x", "\"x\" is no number"},
       {"breaks S99", "no such invariant"},
       {"frobnicate", "\"frobnicate\" is not known"},
+      {"at -1s crash scheduler-0", "-1s is before the beginning"},
+      {"at 1s crash shcheduler-0", "\"shcheduler-0\" is not known"},
+      {"at 1s crash scheduler-x", "\"scheduler-x\" is not known"},
+      {"at 1s api bnd nth=1 becomes=lost", "\"bnd\" is not known"},
+      {"at 1s api bind nth=1 becomes=maybe", "\"maybe\" is not known"},
+      {"at 1s api bind nth=1 becomes=200", "\"200\" is not known"},
+      {"at 1s watch_cut pod", "\"pod\" is not known"},
+      {"at 1s crash scheduler-0 disk=los", "\"los\" is not known"},
+      {"at 1s crash_at scheduler-0 row=Z1", "\"Z1\" is not known"},
+      {"at 1s pause scheduler-0 for=-2s", "-2s is less than nothing"},
       {"at 1s crash scheduler-0 kept=1 kept=2", "kept stands twice"},
   };
   for (const auto& bad : all) {

@@ -1,0 +1,35 @@
+// Writing a request by hand is four lines; a serializer would need the body in its own type.
+#include "bridge/http_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/core.h>
+
+namespace tutti::bridge {
+
+std::string request_text(const protocol::http_request& r, const request_headers& with) {
+  auto text = fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: {}\r\nAccept: "
+                          "application/json\r\n",
+                          r.method, r.target, with.host, with.user_agent);
+  if (!with.bearer_token.empty())
+    text += fmt::format("Authorization: Bearer {}\r\n", with.bearer_token);
+  if (!r.body.empty())
+    text += fmt::format("Content-Type: {}\r\n",
+                        r.content_type.empty() ? "application/json" : r.content_type.c_str());
+  if (!r.body.empty() || r.method != "GET")
+    text += fmt::format("Content-Length: {}\r\n", r.body.size());
+  text += "\r\n";
+  return text += r.body;
+}
+
+std::int64_t retry_after_ms(std::string_view value) {
+  constexpr std::int64_t longest_s = 3600;
+  std::int64_t seconds = 0;
+  const auto* end = value.data() + value.size();
+  const auto [rest, ec] = std::from_chars(value.data(), end, seconds);
+  const bool is_number = ec == std::errc{} && rest == end && seconds > 0;
+  return is_number ? std::min(seconds, longest_s) * 1000 : 0;
+}
+
+} // namespace tutti::bridge

@@ -1,0 +1,27 @@
+// Requests and headers of HTTP/1.1 as text: the same bytes whoever carries them, sockets or the
+// simulated network.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "protocol/http.hpp"
+
+namespace tutti::bridge {
+
+/// Who asks, and whom.
+struct request_headers {
+  std::string_view host;
+  std::string_view user_agent;
+  std::string_view bearer_token; ///< empty = none
+};
+
+/// The whole request, head and body.
+std::string request_text(const protocol::http_request& r, const request_headers& with);
+
+/// The value of Retry-After, an hour at most; 0 if it is no whole number of seconds (dates are not
+/// used by API servers).
+std::int64_t retry_after_ms(std::string_view value);
+
+} // namespace tutti::bridge
