@@ -228,6 +228,11 @@ void role_actor::act(protocol::rebuild& x) {
   quit(caf::exit_reason::unhandled_exception);
 }
 
+void role_actor::act(protocol::own& x) {
+  ensure(around_.own != nullptr, protocol::to_text(how_.where));
+  around_.own(std::move(x));
+}
+
 void role_actor::act(protocol::note& x) {
   around_.notes.record(how_.where, x, around_.clock.now(), around_.clock.wall_now());
 }

@@ -61,6 +61,7 @@ private:
   void act(protocol::host& x);
   void act(protocol::retire& x);
   void act(protocol::rebuild& x);
+  void act(protocol::own& x);
   void act(protocol::note& x);
   void act(protocol::fault& x);
 

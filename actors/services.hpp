@@ -44,6 +44,8 @@ struct services {
   std::function<protocol::role_ptr(const protocol::address&)> make_role;
   /// Brings up a hosted role as a child of the life `parent`.
   std::function<void(const protocol::address& where, base::incarnation_no parent)> bring_up;
+  /// What this replica owns from here on; null where one replica owns everything.
+  std::function<void(protocol::own)> own;
   /// The last word of a life; `why` is empty if it was to end.
   std::function<void(base::incarnation_no who, const std::optional<std::string>& why)> ended;
   /// The store or a role is broken beyond repair: the process must end (and recover from disk).

@@ -137,6 +137,8 @@ protocol::role_ptr founding::make_role(const protocol::address& where) const {
   case role_kind::node:
   case role_kind::gang:
   case role_kind::admin:
+  case role_kind::keeper:
+  case role_kind::decisions:
     return nullptr;
   }
   return nullptr;

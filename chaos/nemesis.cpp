@@ -356,8 +356,7 @@ protocol::address address_of(std::string_view text) {
   const auto name = text.substr(0, open);
   auto inside = open == std::string_view::npos ? std::string_view{} : text.substr(open + 1);
   inside = inside.substr(0, inside.find(')'));
-  constexpr auto last = protocol::role_kind::admin;
-  for (int n = 0; n < static_cast<int>(last); ++n) {
+  for (int n = 0; n < protocol::role_kind_count; ++n) {
     protocol::address x{static_cast<protocol::role_kind>(n), 0, {}};
     const auto known = protocol::to_text(x);
     if (known.substr(0, known.find('(')) != name)
@@ -368,7 +367,7 @@ protocol::address address_of(std::string_view text) {
       std::from_chars(inside.data(), inside.data() + inside.size(), x.index);
     return x;
   }
-  return protocol::to(last);
+  return protocol::to(protocol::role_kind::admin);
 }
 
 } // namespace tutti::chaos

@@ -23,9 +23,11 @@ enum class role_kind : std::uint8_t {
   binder,  ///< bridge: Bindings, touches, reads of single pods
   evictor, ///< bridge: victims
   status,  ///< bridge: conditions and events
-  admin
+  admin,
+  keeper,   ///< bridge: this replica's Lease and the partition map
+  decisions ///< bridge: the decision log as API objects
 };
-inline constexpr int role_kind_count = 13;
+inline constexpr int role_kind_count = 15;
 
 struct address {
   role_kind kind = role_kind::admin;

@@ -429,7 +429,9 @@ void describe(Io& io, B b, io_ref<Io, view_delta> x) {
 }
 
 template <class Io, class B>
-void describe(Io&, B, io_ref<Io, view_wanted>) {}
+void describe(Io& io, B b, io_ref<Io, view_wanted> x) {
+  FIELD(AfterAList, x.after_a_list);
+}
 
 template <class Io, class B>
 void describe(Io& io, B b, io_ref<Io, node_seen> x) {
@@ -614,6 +616,71 @@ template <class Io, class B>
 void describe(Io& io, B b, io_ref<Io, inspected> x) {
   FIELD(Id, x.id);
   FIELD(Json, x.json);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, slot_decide> x) {
+  FIELD(Gang, x.gang);
+  FIELD(Ordinal, x.ordinal);
+  FIELD(What, x.what);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, slot_decided> x) {
+  FIELD(Gang, x.gang);
+  FIELD(Ordinal, x.ordinal);
+  FIELD(Winner, x.winner);
+  FIELD(Refusal, x.refusal);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, amendment> x) {
+  FIELD(By, x.by);
+  FIELD(Cancel, x.cancel);
+  FIELD(Adopt, x.adopt);
+  FIELD(Finish, x.finish);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, slot_amend> x) {
+  FIELD(Gang, x.gang);
+  FIELD(Ordinal, x.ordinal);
+  FIELD(What, x.what);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, slot_amended> x) {
+  FIELD(Gang, x.gang);
+  FIELD(Ordinal, x.ordinal);
+  FIELD(IsRefused, x.is_refused);
+  FIELD(Now, x.now);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, slots_forget> x) {
+  FIELD(Gang, x.gang);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, slots_wanted> x) {
+  FIELD(Id, x.id);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, slots_told> x) {
+  FIELD(Id, x.id);
+  FIELD(All, x.all);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, map_wanted> x) {
+  FIELD(Attempt, x.attempt);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, map_told> x) {
+  FIELD(Attempt, x.attempt);
+  FIELD(ShardEpochs, x.shard_epochs);
 }
 
 } // namespace tutti::protocol::codec

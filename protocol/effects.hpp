@@ -16,6 +16,7 @@
 #include "protocol/decision.hpp"
 #include "protocol/http.hpp"
 #include "protocol/messages.hpp"
+#include "protocol/ownership.hpp"
 #include "protocol/records.hpp"
 
 namespace tutti::protocol {
@@ -109,6 +110,15 @@ struct rebuild {
   std::string why;
 };
 
+/// What this replica owns from here on, as the partition map says: it brings up, hands over and
+/// ends shards and partitions accordingly, and sends what is for the others' to their replicas.
+/// `open` are the decisions that were listed after the map was changed: whoever is brought up
+/// begins with those that concern it.
+struct own {
+  ownership_ptr what;
+  std::vector<decision_ptr> open;
+};
+
 /// One structured fact for the flight recorder, log, metrics and `tutti trace`. Does not wait.
 struct note {
   using value = std::variant<std::int64_t, std::string>;
@@ -123,7 +133,7 @@ struct fault {
 };
 
 using effect = std::variant<append, decide, amend, forget, send, arm, disarm, exchange, hang_up,
-                            host, retire, rebuild, note, fault>;
+                            host, retire, rebuild, own, note, fault>;
 
 /// Effects in the order in which they are to be performed.
 class effects {

@@ -32,6 +32,9 @@ struct started {
   std::uint64_t seed = 0;
   std::vector<decision_ptr> open;
   std::vector<base::gang_uid> quarantined;
+  /// What it owns was another replica's, or nobody knows: `open` is what the decision log holds,
+  /// read after the partition map was changed (2.7).
+  bool is_takeover = false;
 };
 
 struct received {

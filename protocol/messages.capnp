@@ -128,6 +128,15 @@ struct Message @0xd2b5bb9e280f4ffa {
     nodeIdle @62 :NodeIdle;
     nodesHeld @63 :NodesHeld;
     planOrder @64 :PlanOrder;
+    slotDecide @65 :SlotDecide;
+    slotDecided @66 :SlotDecided;
+    slotAmend @67 :SlotAmend;
+    slotAmended @68 :SlotAmended;
+    slotsForget @69 :SlotsForget;
+    slotsWanted @70 :SlotsWanted;
+    slotsTold @71 :SlotsTold;
+    mapWanted @72 :MapWanted;
+    mapTold @73 :MapTold;
   }
 }
 
@@ -217,6 +226,8 @@ enum RoleKind @0x8ad2d666d8857b4f {
   evictor @10;
   status @11;
   admin @12;
+  keeper @13;
+  decisions @14;
 }
 
 # ------------------------------------------------------------------ facts and explanations
@@ -567,6 +578,7 @@ struct GuardView @0xb1f7c2a94e60d38b {
 }
 
 struct ViewWanted @0xcb55a745ec312449 {
+  afterAList @0 :Bool;
 }
 
 struct NodeSeen @0xb534dc99360a872f {
@@ -726,4 +738,61 @@ struct Inspect @0xf97a3823e7ef81a8 {
 struct Inspected @0x908cc3cda7d6063b {
   id @0 :UInt64;
   json @1 :Text;
+}
+
+# ------------------------------------------------------------------ several replicas
+
+struct SlotDecide @0xb16ef5bbea4653ee {
+  gang @0 :Text;
+  ordinal @1 :UInt64;
+  what @2 :Decision;
+}
+
+struct SlotDecided @0x917a8ed3e5c97f2f {
+  gang @0 :Text;
+  ordinal @1 :UInt64;
+  winner @2 :Decision;
+  refusal @3 :Text;
+}
+
+struct Amendment @0xb7fde65d56ce9414 {
+  by @0 :UInt64;
+  cancel @1 :List(Text);
+  adopt @2 :Bool;
+  finish @3 :Bool;
+}
+
+struct SlotAmend @0x97e388a75d084f44 {
+  gang @0 :Text;
+  ordinal @1 :UInt64;
+  what @2 :Amendment;
+}
+
+struct SlotAmended @0xf44fff834c671b8a {
+  gang @0 :Text;
+  ordinal @1 :UInt64;
+  isRefused @2 :Bool;
+  now @3 :Decision;
+}
+
+struct SlotsForget @0xecb1cf8f8e7c2d74 {
+  gang @0 :Text;
+}
+
+struct SlotsWanted @0xd40c6cbc2d744dc3 {
+  id @0 :UInt64;
+}
+
+struct SlotsTold @0xf2f9ce9bbc957760 {
+  id @0 :UInt64;
+  all @1 :List(Decision);
+}
+
+struct MapWanted @0xd5f6b965c8731e9c {
+  attempt @0 :AttemptId;
+}
+
+struct MapTold @0xd50e224422b9f206 {
+  attempt @0 :AttemptId;
+  shardEpochs @1 :List(UInt64);
 }

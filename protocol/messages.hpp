@@ -354,7 +354,11 @@ struct view_delta {
 /// mirror: the same. Queue → partition: the same, answered by `gangs_kept`. Status → queue: what
 /// was to be written may be lost, say again what people must know. Partition → mirror: I began;
 /// tell me my `fence_found` if it was told before.
-struct view_wanted {};
+struct view_wanted {
+  /// Shard → mirror: I was another's. What is told must be read after this was asked: a list, not
+  /// what the watches have brought so far (2.7, shard takeover).
+  bool after_a_list = false;
+};
 
 // ---------------------------------------------------------------- bridge: facts
 
@@ -558,17 +562,72 @@ struct inspected {
   std::string json;
 };
 
-using message =
-    std::variant<try_gang, begin_attempt, resume_decision, attempt_over, gang_progress, last_look,
-                 last_look_answer, plan_request, plan_answer, plan_dropped, view_grew, prepare,
-                 vote, commit, ack, abort_attempt, release, released, finish, inquiry,
-                 inquiry_answer, pressure, new_epoch, hold, held, let_go, node_begin, node_changed,
-                 pod_arrived, pod_left, room, may_bind, may_bind_answer, view_delta, view_wanted,
-                 node_seen, node_gone, view_trust, pod_seen, pod_gone, group_seen, group_gone,
-                 facts_synced, bind, bind_answer, read_pod, touch, pod_read, evict, victim_gone,
-                 stop_evicting, eviction_stopped, set_condition, emit_event, victims_wanted,
-                 victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found,
-                 node_leaves, node_idle, nodes_held, plan_order>;
+// ---------------------------------------------------------------- several replicas
+
+/// The shell of a gang or partition → decisions: its effects `decide`, `amend` and `forget`, where
+/// the decision log is API objects. Answered by `slot_decided`, `slot_amended`; a forgotten gang is
+/// not answered.
+struct slot_decide {
+  base::gang_uid gang;
+  std::uint64_t ordinal = 0;
+  decision_ptr what;
+};
+/// decisions → whoever asked: the slot is durably taken by `winner`; null: it may or may not have
+/// been written, or, with `refusal`, nothing was written (its turn has not come).
+struct slot_decided {
+  base::gang_uid gang;
+  std::uint64_t ordinal = 0;
+  decision_ptr winner;
+  std::string refusal;
+};
+struct slot_amend {
+  base::gang_uid gang;
+  std::uint64_t ordinal = 0;
+  amendment what;
+};
+/// `now` is the decision as it stands; null if the slot is empty (then it is refused).
+struct slot_amended {
+  base::gang_uid gang;
+  std::uint64_t ordinal = 0;
+  bool is_refused = false;
+  decision_ptr now;
+};
+struct slots_forget {
+  base::gang_uid gang;
+};
+
+/// keeper → decisions: list what is in the log now, consistently. Answered by `slots_told`, with
+/// the latest slot of every gang, also where it is finished.
+struct slots_wanted {
+  std::uint64_t id = 0;
+};
+struct slots_told {
+  std::uint64_t id = 0;
+  std::vector<decision> all;
+};
+
+/// gang → keeper, after its decision: read the partition map now; one read may serve many (rule 5).
+struct map_wanted {
+  base::attempt_id attempt;
+};
+/// keeper → gang: the epoch of every shard, as read after the question; acks of others do not
+/// count.
+struct map_told {
+  base::attempt_id attempt;
+  std::vector<std::uint64_t> shard_epochs;
+};
+
+using message = std::variant<
+    try_gang, begin_attempt, resume_decision, attempt_over, gang_progress, last_look,
+    last_look_answer, plan_request, plan_answer, plan_dropped, view_grew, prepare, vote, commit,
+    ack, abort_attempt, release, released, finish, inquiry, inquiry_answer, pressure, new_epoch,
+    hold, held, let_go, node_begin, node_changed, pod_arrived, pod_left, room, may_bind,
+    may_bind_answer, view_delta, view_wanted, node_seen, node_gone, view_trust, pod_seen, pod_gone,
+    group_seen, group_gone, facts_synced, bind, bind_answer, read_pod, touch, pod_read, evict,
+    victim_gone, stop_evicting, eviction_stopped, set_condition, emit_event, victims_wanted,
+    victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found, node_leaves,
+    node_idle, nodes_held, plan_order, slot_decide, slot_decided, slot_amend, slot_amended,
+    slots_forget, slots_wanted, slots_told, map_wanted, map_told>;
 
 /// The name of the alternative, e.g. "prepare": for traces.
 std::string_view name_of(const message& m);

@@ -77,13 +77,23 @@
   X(node_leaves, NodeLeaves, NODE_LEAVES)                                                          \
   X(node_idle, NodeIdle, NODE_IDLE)                                                                \
   X(nodes_held, NodesHeld, NODES_HELD)                                                             \
-  X(plan_order, PlanOrder, PLAN_ORDER)
+  X(plan_order, PlanOrder, PLAN_ORDER)                                                             \
+  X(slot_decide, SlotDecide, SLOT_DECIDE)                                                          \
+  X(slot_decided, SlotDecided, SLOT_DECIDED)                                                       \
+  X(slot_amend, SlotAmend, SLOT_AMEND)                                                             \
+  X(slot_amended, SlotAmended, SLOT_AMENDED)                                                       \
+  X(slots_forget, SlotsForget, SLOTS_FORGET)                                                       \
+  X(slots_wanted, SlotsWanted, SLOTS_WANTED)                                                       \
+  X(slots_told, SlotsTold, SLOTS_TOLD)                                                             \
+  X(map_wanted, MapWanted, MAP_WANTED)                                                             \
+  X(map_told, MapTold, MAP_TOLD)
 
 namespace tutti::protocol {
 namespace codec {
 namespace {
 
-static_assert(static_cast<int>(wire::RoleKind::ADMIN) == static_cast<int>(role_kind::admin));
+static_assert(static_cast<int>(wire::RoleKind::DECISIONS)
+              == static_cast<int>(role_kind::decisions));
 static_assert(static_cast<int>(wire::Phase::DEGRADED) == static_cast<int>(phase::degraded));
 static_assert(static_cast<int>(wire::ReasonCode::SCHEDULER_ERROR)
               == static_cast<int>(base::reason_code::scheduler_error));

@@ -45,6 +45,8 @@ std::shared_ptr<protocol::role> copy(role_kind kind, const protocol::role& x) {
   case role_kind::evictor:
   case role_kind::status:
   case role_kind::admin:
+  case role_kind::keeper:
+  case role_kind::decisions:
     break;
   }
   ensure(false, static_cast<int>(kind));

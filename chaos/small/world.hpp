@@ -134,6 +134,7 @@ private:
   void act(const cell& of, const protocol::address& at, protocol::retire& x);
   void act(const cell& of, const protocol::address& at, protocol::rebuild& x);
   void act(const cell& of, const protocol::address& at, protocol::note& x);
+  void act(const cell& of, const protocol::address& at, protocol::own& x);
   void act(const cell& of, const protocol::address& at, protocol::fault& x);
   base::result<persistence::outcome> submit(persistence::request what);
   void put(item x);

@@ -73,6 +73,8 @@ void world::act(const cell&, const address& at, protocol::send& x) {
   case role_kind::evictor:
   case role_kind::status:
   case role_kind::admin:
+  case role_kind::keeper:
+  case role_kind::decisions:
     return;
   case role_kind::node:
   case role_kind::shard:
@@ -125,6 +127,11 @@ void world::act(const cell&, const address& at, protocol::rebuild&) {
 void world::act(const cell&, const address& at, protocol::note& x) {
   if (x.is_error)
     say("E1", fmt::format("{} notes {}", protocol::to_text(at), x.what));
+}
+
+/// No role of this world keeps leases.
+void world::act(const cell&, const address& at, protocol::own&) {
+  ensure(false, to_text(at));
 }
 
 void world::act(const cell&, const address&, protocol::fault& x) {

@@ -46,6 +46,8 @@ protocol::role_ptr make_role(const address& where, bool fast_path) {
   case role_kind::evictor:
   case role_kind::status:
   case role_kind::admin:
+  case role_kind::keeper:
+  case role_kind::decisions:
     break;
   }
   ensure(false, protocol::to_text(where));
@@ -203,6 +205,8 @@ void world::die(const address& where) {
   case role_kind::evictor:
   case role_kind::status:
   case role_kind::admin:
+  case role_kind::keeper:
+  case role_kind::decisions:
     ensure(false, protocol::to_text(where));
   }
   bury(where);

@@ -70,6 +70,7 @@ private:
     notes.emplace_back(x.what);
     errors += x.is_error ? 1 : 0;
   }
+  void take_one(const protocol::own&) { order.push_back("own"); }
   void take_one(const protocol::fault& x) { order.push_back("fault " + std::string{x.id}); }
   template <class Other>
   void take_one(const Other&) {
