@@ -84,6 +84,17 @@ void replica::begin() {
   supervisor_->begin_all();
 }
 
+void replica::hear(const std::string& from, std::string_view frame) {
+  auto x = open_frame(from, frame);
+  if (!x) {
+    notes_.record(protocol::to(protocol::role_kind::admin),
+                  {"link.refused", {{"from", from}, {"why", x.error().message()}}},
+                  with_.clock.now(), with_.clock.wall_now());
+    return;
+  }
+  routes_.deliver(x->from, x->to, std::move(x->what));
+}
+
 void replica::tick() {
   ++ticks_;
   for (const auto& c : checkpointed_)

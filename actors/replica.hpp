@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +27,8 @@ class supervisor;
 struct surroundings {
   caf::actor_system& system;
   persistence::store& store;
-  http_carrier* http = nullptr; ///< null: no API server
+  http_carrier* http = nullptr;  ///< null: no API server
+  link_carrier* links = nullptr; ///< null: one replica owns everything
   const base::clock& clock;
   std::function<void(const base::error&)> on_fatal; ///< may be called more than once, any thread
   /// Sees each role before its actor gets it and may put something around it; empty = as it is.
@@ -48,6 +50,9 @@ public:
   base::result<void> recover();
   /// Every founder hears its first events.
   void begin();
+  /// A frame of the replica `from` has arrived. One that cannot be read, or that no other replica
+  /// may send, is noted and dropped.
+  void hear(const std::string& from, std::string_view frame);
   /// Once in `tick_interval`: asks for checkpoints whose turn it is.
   void tick();
   /// Nobody who ends from here on is replaced.

@@ -52,8 +52,49 @@ caf::actor router::behind(const protocol::address& to, const protocol::address* 
   return pos == actors_.end() ? caf::actor{} : pos->second;
 }
 
+void router::belongs(protocol::ownership_ptr whose, link_carrier& links) {
+  std::unique_lock lock{mutex_};
+  whose_ = std::move(whose);
+  links_ = &links;
+  has_others_ = true;
+}
+
 void router::send(const protocol::address& from, const protocol::address& to,
                   protocol::message what) const {
+  if (!has_others_) {
+    deliver(from, to, std::move(what));
+    return;
+  }
+  protocol::ownership_ptr whose;
+  link_carrier* links = nullptr;
+  {
+    std::shared_lock lock{mutex_};
+    whose = whose_;
+    links = links_;
+  }
+  const auto where = way_of(*whose, from, to);
+  if ((where.is_for_all_others && !whose->live.empty()) || !where.replica.empty())
+    send_away(where, {from, to, what}, *whose, *links);
+  if (where.is_here) {
+    auto here = to;
+    if (is_replicas_own(to.kind))
+      here.key.clear();
+    deliver(from, here, std::move(what));
+  }
+}
+
+void router::send_away(const way& where, protocol::envelope what, const protocol::ownership& whose,
+                       link_carrier& links) {
+  const auto frame = make_frame(whose, std::move(what));
+  if (!where.replica.empty())
+    links.carry(where.replica, frame);
+  if (where.is_for_all_others)
+    for (const auto& other : whose.live)
+      links.carry(other.replica, frame);
+}
+
+void router::deliver(const protocol::address& from, const protocol::address& to,
+                     protocol::message what) const {
   if (const auto who = behind(to, &from))
     caf::anon_send(who, make_mail(protocol::event{protocol::received{from, std::move(what)}}));
 }

@@ -1,6 +1,7 @@
-// Finds the actor behind a logical address. The only shared table of the process.
+// Finds the actor behind a logical address, or the replica. The only shared table of the process.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <shared_mutex>
 #include <vector>
@@ -8,6 +9,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <caf/actor.hpp>
 
+#include "actors/links.hpp"
 #include "actors/mail.hpp"
 #include "protocol/address.hpp"
 #include "protocol/messages.hpp"
@@ -32,9 +34,14 @@ public:
   void drop(const protocol::address& where, const caf::actor_addr& who);
   /// Null if nobody is there.
   caf::actor find(const protocol::address& where) const;
+  /// From here on what others own goes to their replicas. `links` outlives the router.
+  void belongs(protocol::ownership_ptr whose, link_carrier& links);
   /// Delivers a message, or drops it if nobody is there: every sender resends what it must.
   void send(const protocol::address& from, const protocol::address& to,
             protocol::message what) const;
+  /// The same for one that came from elsewhere: it goes no further.
+  void deliver(const protocol::address& from, const protocol::address& to,
+               protocol::message what) const;
   void post(const protocol::address& to, mail what) const;
   /// Everybody who is there now.
   std::vector<caf::actor> all() const;
@@ -44,13 +51,18 @@ public:
   std::size_t parents() const;
 
 private:
+  static void send_away(const way& where, protocol::envelope what, const protocol::ownership& whose,
+                        link_carrier& links);
   caf::actor behind(const protocol::address& to, const protocol::address* from) const;
 
   mutable std::shared_mutex mutex_;
   boost::unordered_flat_map<protocol::address, caf::actor, std::hash<protocol::address>> actors_;
   boost::unordered_flat_map<protocol::address, protocol::address, std::hash<protocol::address>>
       parents_;
-  std::deque<protocol::address> gone_; ///< have a parent and were dropped, oldest first
+  protocol::ownership_ptr whose_; ///< null: this process owns everything
+  link_carrier* links_ = nullptr;
+  std::atomic<bool> has_others_{false}; ///< spares the way through `whose_` where there is none
+  std::deque<protocol::address> gone_;  ///< have a parent and were dropped, oldest first
 };
 
 } // namespace tutti::actors

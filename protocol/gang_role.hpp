@@ -28,7 +28,10 @@ namespace tutti::protocol {
 class gang_role final : public role {
 public:
   struct options {
-    bool fast_path = false;         ///< all shards of every plan share this process and its store
+    bool fast_path = false; ///< all shards of every plan share this process and its store
+    /// Nodes may be another replica's, and only their shards can be found: leave to bind is asked
+    /// of the node by way of its shard.
+    bool asks_by_shard = false;
     bool writes_pod_events = true;  ///< one `Scheduled` Event per bound pod, as kube-scheduler does
     bool writes_gang_events = true; ///< GangBound, GangReservationAborted on the gang's root
     /// GangReserved and GangCommitted too: two more API writes per attempt, for which `tutti trace`

@@ -2,6 +2,7 @@
 #include "protocol/gang_role.hpp"
 
 #include <map>
+#include <utility>
 
 #include "base/ensure.hpp"
 
@@ -22,7 +23,7 @@ void gang_role::start_binding() {
 /// within allocatable? Upholds S1b. `again` repeats the question for those that were refused or not
 /// answered.
 void gang_role::ask_leave(bool again) {
-  std::map<base::node_uid, may_bind> questions;
+  std::map<std::pair<base::shard_id, base::node_uid>, may_bind> questions;
   for (auto& s : rolling_->seats()) {
     const bool is_due =
         s.state == seat_state::waiting || (again && s.state == seat_state::checking);
@@ -39,12 +40,12 @@ void gang_role::ask_leave(bool again) {
       s.tried_since = now_;
     if (s.state == seat_state::waiting)
       move(s, seat_state::checking);
-    auto& q =
-        questions.try_emplace(s.where->node, may_bind{attempt_, s.where->node, {}}).first->second;
+    const std::pair at{rolling_->slices()[s.slice].asked->shard, s.where->node};
+    auto& q = questions.try_emplace(at, may_bind{attempt_, s.where->node, {}}).first->second;
     q.pods.push_back(s.where->pod);
   }
-  for (auto& [node, question] : questions)
-    out_.tell(to_node(node), std::move(question));
+  for (auto& [at, question] : questions)
+    out_.tell(how_.asks_by_shard ? to_shard(at.first) : to_node(at.second), std::move(question));
   write_cancels();
 }
 

@@ -11,11 +11,12 @@ namespace tutti::sim {
 
 struct dice {
   explicit dice(std::uint64_t seed)
-      : order(seed, "order"), network(seed, "network"), disk(seed, "disk"), api(seed, "api"),
-        workload(seed, "workload") {}
+      : order(seed, "order"), network(seed, "network"), links(seed, "links"), disk(seed, "disk"),
+        api(seed, "api"), workload(seed, "workload") {}
 
   base::random_stream order;    ///< which of several runnable actors goes first
-  base::random_stream network;  ///< how long bytes take
+  base::random_stream network;  ///< how long bytes to and from the API server take
+  base::random_stream links;    ///< how long frames between replicas take
   base::random_stream disk;     ///< how long a sync takes, what a crash leaves
   base::random_stream api;      ///< faults of the API server
   base::random_stream workload; ///< what users do

@@ -83,9 +83,22 @@ private:
   bool is_cut_ = false;
 };
 
+/// The process's end of the network to the others.
+class process::link final : public actors::link_carrier {
+public:
+  link(network* links, const std::string& self) : links_(links), self_(self) {}
+  void carry(const std::string& replica, std::string frame) override {
+    links_->carry(self_, replica, std::move(frame));
+  }
+
+private:
+  network* links_;
+  const std::string& self_;
+};
+
 struct process::life {
   life(const process_parts& with, const std::string& name, const base::duration& offset)
-      : clock(with.time, offset), http(with.api, name) {
+      : clock(with.time, offset), http(with.api, name), links(with.links, name) {
     config.set("scheduler.policy", caf::atom("testing"));
     system = std::make_unique<caf::actor_system>(config);
     coordinator = dynamic_cast<caf::scheduler::test_coordinator*>(&system->scheduler());
@@ -106,6 +119,7 @@ struct process::life {
   process_clock clock;
   std::unique_ptr<persistence::memory_store> store;
   carrier http;
+  link links;
   caf::actor_system_config config;
   std::unique_ptr<caf::actor_system> system;
   caf::scheduler::test_coordinator* coordinator = nullptr;
@@ -197,6 +211,7 @@ base::result<void> process::start() {
                 .system = *now.system,
                 .store = *now.store,
                 .http = &now.http,
+                .links = with_.links != nullptr ? &now.links : nullptr,
                 .clock = now.clock,
                 .on_fatal = [&now](const base::error& e) { now.why = e.message(); },
                 .wrap =
@@ -210,6 +225,11 @@ base::result<void> process::start() {
   }
   if (with_.watches != nullptr)
     with_.watches->began(*this);
+  if (with_.links != nullptr)
+    with_.links->listens(name_, [&now](const std::string& from, std::string_view frame) {
+      if (!now.is_over)
+        now.replica->hear(from, frame);
+    });
   now.replica->begin();
   is_paused_ = false;
   tick();
@@ -243,6 +263,8 @@ void process::stop() {
 void process::end(std::string why) {
   life_->is_over = true;
   life_->http.cut();
+  if (with_.links != nullptr)
+    with_.links->is_down(name_);
   life_->replica->rest();
   if (armed_ && life_->why)
     armed_.reset();

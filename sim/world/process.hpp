@@ -19,6 +19,7 @@
 #include "protocol/role.hpp"
 #include "sim/world/api_node.hpp"
 #include "sim/world/dice.hpp"
+#include "sim/world/network.hpp"
 #include "sim/world/observer.hpp"
 #include "sim/world/timeline.hpp"
 
@@ -33,6 +34,7 @@ struct process_parts {
   timeline& time;
   api_node& api;
   dice& chance;
+  network* links = nullptr; ///< between processes; null: there is one only
   observer* watches = nullptr;
   base::duration sync_least = std::chrono::microseconds{100};
   base::duration sync_most = std::chrono::milliseconds{2};
@@ -111,6 +113,7 @@ public:
 private:
   class watched_role;
   class carrier;
+  class link;
   struct life;
 
   void end(std::string why);

@@ -16,10 +16,15 @@ world::world(options how) : how_(std::move(how)), chance_(how_.seed) {
     arrives(client, request);
   });
   api_->after_turn([this] { api_turned(); });
+  links_ = std::make_unique<network>(how_.links, time_, chance_.links);
   for (std::size_t n = 0; n < how_.replicas; ++n)
-    processes_.push_back(std::make_unique<process>(
-        fmt::format("scheduler-{}", n), how_.scheduler,
-        process_parts{.time = time_, .api = *api_, .chance = chance_, .watches = this}));
+    processes_.push_back(
+        std::make_unique<process>(fmt::format("scheduler-{}", n), how_.scheduler,
+                                  process_parts{.time = time_,
+                                                .api = *api_,
+                                                .chance = chance_,
+                                                .links = how_.replicas > 1 ? links_.get() : nullptr,
+                                                .watches = this}));
 }
 
 world::~world() {

@@ -32,6 +32,7 @@ public:
     std::size_t replicas = 1;
     actors::scheduler_options scheduler;
     api_node::options api;
+    network::options links; ///< between replicas, where there are several
     /// A process that died by itself is started again after this.
     base::duration restart_after = std::chrono::milliseconds{500};
     /// So is one that died at an armed fault point; else somebody has to start it.
@@ -49,6 +50,7 @@ public:
   timeline& time() { return time_; }
   dice& chance() { return chance_; }
   api_node& api() { return *api_; }
+  network& links() { return *links_; }
   process& at(std::size_t n) { return *processes_.at(n); }
   std::size_t processes() const { return processes_.size(); }
   process* find(const std::string& name);
@@ -86,6 +88,7 @@ private:
   timeline time_;
   dice chance_;
   std::unique_ptr<api_node> api_;
+  std::unique_ptr<network> links_;
   std::vector<observer*> observers_;
   std::vector<std::unique_ptr<process>> processes_;
   std::uint64_t steps_ = 0;

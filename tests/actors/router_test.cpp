@@ -88,6 +88,45 @@ TEST_F(Router, remembers_who_speaks_for_the_gone_but_not_for_all_that_ever_were)
   EXPECT_TRUE(eventually([&] { return of_shard->count<protocol::view_wanted>() == 1; }));
 }
 
+struct kept_frames : link_carrier {
+  void carry(const std::string& replica, std::string frame) override {
+    frames.emplace_back(replica, std::move(frame));
+  }
+  std::vector<std::pair<std::string, std::string>> frames;
+};
+
+TEST_F(Router, what_others_own_leaves_as_a_frame) {
+  kept_frames links;
+  auto whose = std::make_shared<protocol::ownership>();
+  whose->self = "a";
+  whose->shards = {{"a", {1}}, {"b", {1}}};
+  whose->live = {{"b", ""}};
+  auto here = std::make_shared<inbox>();
+  auto view = std::make_shared<inbox>();
+  routes.put(protocol::to_shard({0}), actor(here));
+  routes.put(to(role_kind::topology), actor(view));
+  routes.belongs(whose, links);
+  send(protocol::to_shard({0}));
+  EXPECT_TRUE(eventually([&] { return here->size() == 1; }));
+  EXPECT_TRUE(links.frames.empty());
+  send(protocol::to_shard({1}));
+  ASSERT_EQ(links.frames.size(), 1u);
+  EXPECT_EQ(links.frames[0].first, "b");
+  routes.send(protocol::to_shard({0}), to(role_kind::topology), protocol::view_delta{});
+  EXPECT_EQ(links.frames.size(), 2u) << "every topology needs the view";
+  EXPECT_TRUE(eventually([&] { return view->size() == 1; }));
+}
+
+TEST_F(Router, what_came_from_elsewhere_goes_no_further) {
+  kept_frames links;
+  auto whose = std::make_shared<protocol::ownership>();
+  whose->self = "a";
+  whose->shards = {{"b", {1}}};
+  routes.belongs(whose, links);
+  routes.deliver(protocol::to_gang({"g"}), protocol::to_shard({0}), protocol::finish{});
+  EXPECT_TRUE(links.frames.empty());
+}
+
 TEST_F(Router, who_leaves_does_not_take_out_its_successor) {
   auto first = std::make_shared<inbox>();
   auto second = std::make_shared<inbox>();
