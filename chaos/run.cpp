@@ -36,7 +36,7 @@ run_result run(const schedule& what, const run_options& how) {
   on.start();
   const auto end = base::time_point{} + what.until;
   const bool is_cut_short = on.run_until(end, [&judge] { return judge.broken().has_value(); });
-  if (how.is_judged && !is_cut_short)
+  if (how.is_judged && how.is_audited && !is_cut_short)
     judge.audit();
   run_result out;
   out.broken = judge.broken();

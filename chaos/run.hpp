@@ -15,6 +15,8 @@ namespace tutti::chaos {
 
 struct run_options {
   bool is_judged = true; ///< without checks: for timing
+  /// At the end everything must have come right: not where faults last to the end.
+  bool is_audited = true;
   /// Lines of the trace that are kept for a failure; 0 = none. `keeps_all`: every line, for
   /// `diff-trace`.
   std::size_t lines = 40;

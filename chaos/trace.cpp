@@ -19,8 +19,8 @@ std::string_view name_of(const protocol::event& e) {
 
 std::string_view name_of(const protocol::effect& e) {
   constexpr std::array<std::string_view, std::variant_size_v<protocol::effect>> names{
-      "append",   "decide",  "amend", "forget", "send",    "arm",  "disarm",
-      "exchange", "hang_up", "host",  "retire", "rebuild", "note", "fault"};
+      "append",  "decide", "amend",  "forget",  "send", "arm",  "disarm", "exchange",
+      "hang_up", "host",   "retire", "rebuild", "own",  "note", "fault"};
   return names[e.index()];
 }
 
