@@ -59,6 +59,8 @@ chaos::schedule world_w0(std::uint64_t seed) {
   return out;
 }
 
+using seconds = std::chrono::duration<double>;
+
 struct pace {
   double deliveries_per_s = 0;
   double ms_per_minute = 0; ///< the median of all worlds
@@ -73,11 +75,10 @@ pace measure(std::uint64_t seeds, bool is_judged) {
     const auto what = world_w0(seed);
     const auto since = std::chrono::steady_clock::now();
     const auto done = chaos::run(what, {.is_judged = is_judged, .is_audited = false, .lines = 0});
-    const double took =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
+    const auto took = seconds{std::chrono::steady_clock::now() - since}.count();
     all += took;
     out.deliveries += done.deliveries;
-    each.push_back(1e3 * took * (minute / done.virtual_time));
+    each.push_back(1e3 * took * (seconds{minute} / seconds{done.virtual_time}));
   }
   std::sort(each.begin(), each.end());
   out.ms_per_minute = each[each.size() / 2];
