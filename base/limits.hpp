@@ -15,6 +15,9 @@ inline constexpr auto resend_first = std::chrono::milliseconds{200};
 inline constexpr auto resend_longest = std::chrono::seconds{5};
 /// How long a gang that lost members after its decision may be repaired before it is Degraded.
 inline constexpr auto repair_deadline = std::chrono::seconds{60};
+/// A node that refuses a decided member for so long was filled by somebody else, and not for a
+/// moment: the member is better off planned elsewhere.
+inline constexpr auto leave_patience = std::chrono::seconds{10};
 /// Added to the victims' grace before an attempt that waits for them is withdrawn.
 inline constexpr auto victim_slack = std::chrono::seconds{60};
 /// DONE records are kept so long that every late inquiry still finds its answer.
@@ -25,6 +28,11 @@ inline constexpr auto backoff_first = std::chrono::seconds{1};
 inline constexpr auto backoff_cap = std::chrono::seconds{10};
 /// Gangs that no event woke are tried again after this.
 inline constexpr auto flush_interval = std::chrono::minutes{5};
+/// Nobody is tried before the queue has heard of nothing new to place for so long: what was created
+/// in one moment comes in several watches, some milliseconds apart, and is tried in one order.
+inline constexpr auto burst_pause = std::chrono::milliseconds{3};
+/// … and not for longer than this after the first of it, however much is created.
+inline constexpr auto burst_longest = std::chrono::milliseconds{20};
 /// A view without event or bookmark for this long is stale (F19): servers bookmark once a minute.
 inline constexpr auto view_stale_after = std::chrono::seconds{90};
 

@@ -549,6 +549,7 @@ void describe(Io& io, B b, io_ref<Io, evict> x) {
   FIELD(Gang, x.gang);
   FIELD(Who, x.who);
   FIELD(Fence, x.fence);
+  FIELD(Why, x.why);
 }
 
 template <class Io, class B>
@@ -588,6 +589,32 @@ void describe(Io& io, B b, io_ref<Io, emit_event> x) {
   FIELD(IsWarning, x.is_warning);
   FIELD(Reason, x.reason);
   FIELD(Action, x.action);
+  FIELD(Text, x.text);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, evict_degraded> x) {
+  FIELD(Gang, x.gang);
+  FIELD(Name, x.name);
+  FIELD(Members, x.members);
+  FIELD(Why, x.why);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, cancel_gang> x) {
+  FIELD(Id, x.id);
+  FIELD(Gang, x.gang);
+  FIELD(Name, x.name);
+  FIELD(IsLonePod, x.is_lone_pod);
+  FIELD(Pods, x.pods);
+  FIELD(Reason, x.reason);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, gang_cancelled> x) {
+  FIELD(Id, x.id);
+  FIELD(Gang, x.gang);
+  FIELD(IsDone, x.is_done);
   FIELD(Text, x.text);
 }
 

@@ -137,6 +137,9 @@ struct Message @0xd2b5bb9e280f4ffa {
     slotsTold @71 :SlotsTold;
     mapWanted @72 :MapWanted;
     mapTold @73 :MapTold;
+    evictDegraded @74 :EvictDegraded;
+    cancelGang @75 :CancelGang;
+    gangCancelled @76 :GangCancelled;
   }
 }
 
@@ -680,6 +683,7 @@ struct Evict @0xa330816611bfa926 {
   gang @1 :ObjectName;
   who @2 :Victim;
   fence @3 :UInt64;
+  why @4 :Text;
 }
 
 struct VictimGone @0x9730ed8108773b33 {
@@ -715,6 +719,29 @@ struct EmitEvent @0x952028216c6036e0 {
   reason @4 :Text;
   action @5 :Text;
   text @6 :Text;
+}
+
+struct EvictDegraded @0x8de1785dac845f7c {
+  gang @0 :Text;
+  name @1 :ObjectName;
+  members @2 :List(Victim);
+  why @3 :Text;
+}
+
+struct CancelGang @0xb3786f6a4a856891 {
+  id @0 :UInt64;
+  gang @1 :Text;
+  name @2 :ObjectName;
+  isLonePod @3 :Bool;
+  pods @4 :List(Text);
+  reason @5 :Text;
+}
+
+struct GangCancelled @0x95dd54573c35bed9 {
+  id @0 :UInt64;
+  gang @1 :Text;
+  isDone @2 :Bool;
+  text @3 :Text;
 }
 
 struct VictimsWanted @0xcfe889287a51cb5e {

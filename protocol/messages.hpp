@@ -494,6 +494,7 @@ struct evict {
   object_name gang;
   victim who;
   base::epoch_no fence{}; ///< of the sender; 0 = the attempt's own
+  std::string why{};      ///< in the pod's condition; empty = room for a gang of higher priority
 };
 struct victim_gone {
   base::attempt_id attempt;
@@ -531,6 +532,36 @@ struct emit_event {
   std::string reason;
   std::string action;
   std::string text;
+};
+
+// ---------------------------------------------------------------- degraded gangs, operators
+
+/// queue → partition: the API server shows this gang as degraded, and the operator's policy is that
+/// such gangs go: have these members evicted, unless something of the gang is under way. Said again
+/// until they are seen gone.
+struct evict_degraded {
+  base::gang_uid gang;
+  object_name name;
+  std::vector<victim> members;
+  std::string why;
+};
+
+/// admin → partition → gang: an operator takes back what is under way: the attempt while it is
+/// undecided, afterwards the members of its plan that are not bound (rule 7). Answered by
+/// `gang_cancelled`, by the gang to its partition and by that one to who asked.
+struct cancel_gang {
+  std::uint64_t id = 0;
+  base::gang_uid gang;
+  object_name name;
+  bool is_lone_pod = false;
+  std::vector<std::string> pods; ///< names; empty = all that can be given up
+  std::string reason;            ///< of the operator, for people
+};
+struct gang_cancelled {
+  std::uint64_t id = 0;
+  base::gang_uid gang;
+  bool is_done = false;
+  std::string text; ///< what was done, or why nothing was
 };
 
 // ---------------------------------------------------------------- preemption
@@ -617,17 +648,19 @@ struct map_told {
   std::vector<std::uint64_t> shard_epochs;
 };
 
-using message = std::variant<
-    try_gang, begin_attempt, resume_decision, attempt_over, gang_progress, last_look,
-    last_look_answer, plan_request, plan_answer, plan_dropped, view_grew, prepare, vote, commit,
-    ack, abort_attempt, release, released, finish, inquiry, inquiry_answer, pressure, new_epoch,
-    hold, held, let_go, node_begin, node_changed, pod_arrived, pod_left, room, may_bind,
-    may_bind_answer, view_delta, view_wanted, node_seen, node_gone, view_trust, pod_seen, pod_gone,
-    group_seen, group_gone, facts_synced, bind, bind_answer, read_pod, touch, pod_read, evict,
-    victim_gone, stop_evicting, eviction_stopped, set_condition, emit_event, victims_wanted,
-    victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found, node_leaves,
-    node_idle, nodes_held, plan_order, slot_decide, slot_decided, slot_amend, slot_amended,
-    slots_forget, slots_wanted, slots_told, map_wanted, map_told>;
+using message =
+    std::variant<try_gang, begin_attempt, resume_decision, attempt_over, gang_progress, last_look,
+                 last_look_answer, plan_request, plan_answer, plan_dropped, view_grew, prepare,
+                 vote, commit, ack, abort_attempt, release, released, finish, inquiry,
+                 inquiry_answer, pressure, new_epoch, hold, held, let_go, node_begin, node_changed,
+                 pod_arrived, pod_left, room, may_bind, may_bind_answer, view_delta, view_wanted,
+                 node_seen, node_gone, view_trust, pod_seen, pod_gone, group_seen, group_gone,
+                 facts_synced, bind, bind_answer, read_pod, touch, pod_read, evict, victim_gone,
+                 stop_evicting, eviction_stopped, set_condition, emit_event, victims_wanted,
+                 victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found,
+                 node_leaves, node_idle, nodes_held, plan_order, slot_decide, slot_decided,
+                 slot_amend, slot_amended, slots_forget, slots_wanted, slots_told, map_wanted,
+                 map_told, evict_degraded, cancel_gang, gang_cancelled>;
 
 /// The name of the alternative, e.g. "prepare": for traces.
 std::string_view name_of(const message& m);

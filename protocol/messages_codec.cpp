@@ -86,7 +86,10 @@
   X(slots_wanted, SlotsWanted, SLOTS_WANTED)                                                       \
   X(slots_told, SlotsTold, SLOTS_TOLD)                                                             \
   X(map_wanted, MapWanted, MAP_WANTED)                                                             \
-  X(map_told, MapTold, MAP_TOLD)
+  X(map_told, MapTold, MAP_TOLD)                                                                   \
+  X(evict_degraded, EvictDegraded, EVICT_DEGRADED)                                                 \
+  X(cancel_gang, CancelGang, CANCEL_GANG)                                                          \
+  X(gang_cancelled, GangCancelled, GANG_CANCELLED)
 
 namespace tutti::protocol {
 namespace codec {

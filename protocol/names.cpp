@@ -122,7 +122,10 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> message_nam
     "slots_wanted",
     "slots_told",
     "map_wanted",
-    "map_told"};
+    "map_told",
+    "evict_degraded",
+    "cancel_gang",
+    "gang_cancelled"};
 
 } // namespace
 
