@@ -212,7 +212,7 @@ private:
           code::bad_input,
           fmt::format("file {}, document {}{}: {}", at.file, at.document,
                       at.prefix.empty() ? "" : ", " + at.prefix.substr(0, at.prefix.size() - 1),
-                      why->message)};
+                      text_for_people(*why))};
     return {};
   }
 

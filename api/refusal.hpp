@@ -12,6 +12,9 @@ struct cause {
   std::string reason;  ///< "FieldValueInvalid", "FieldValueRequired", …
   std::string message; ///< "Required value"
   std::string field;   ///< "spec.schedulingPolicy.gang.minCount"
+  /// "1 or more", where the message does not say it. For people; a server's answer has no place for
+  /// it.
+  std::string allowed{};
 
   friend bool operator==(const cause&, const cause&) = default;
 };
@@ -25,5 +28,8 @@ struct refusal {
 
   friend bool operator==(const refusal&, const refusal&) = default;
 };
+
+/// The message for people: behind each cause what is allowed instead, "…; allowed: 1 or more".
+std::string text_for_people(const refusal& x);
 
 } // namespace tutti::api

@@ -75,24 +75,30 @@ constexpr std::string_view reason_words =
 
 } // namespace
 
-void field_errors::required(std::string path, std::string_view detail) {
+void field_errors::required(std::string path, std::string_view allowed, std::string_view detail) {
   auto text =
       detail.empty() ? std::string{"Required value"} : fmt::format("Required value: {}", detail);
-  causes_.push_back({"FieldValueRequired", std::move(text), std::move(path)});
+  causes_.push_back({"FieldValueRequired", std::move(text), std::move(path), std::string{allowed}});
 }
 
-void field_errors::invalid(std::string path, std::string_view value, std::string_view detail) {
-  causes_.push_back(
-      {"FieldValueInvalid", fmt::format("Invalid value: {}: {}", value, detail), std::move(path)});
+void field_errors::immutable(std::string path, std::string_view value) {
+  invalid(std::move(path), value, "field is immutable", unchanged_words);
 }
 
-void field_errors::forbidden(std::string path, std::string_view detail) {
-  causes_.push_back({"FieldValueForbidden", fmt::format("Forbidden: {}", detail), std::move(path)});
+void field_errors::invalid(std::string path, std::string_view value, std::string_view detail,
+                           std::string_view allowed) {
+  causes_.push_back({"FieldValueInvalid", fmt::format("Invalid value: {}: {}", value, detail),
+                     std::move(path), std::string{allowed}});
+}
+
+void field_errors::forbidden(std::string path, std::string_view detail, std::string_view allowed) {
+  causes_.push_back({"FieldValueForbidden", fmt::format("Forbidden: {}", detail), std::move(path),
+                     std::string{allowed}});
 }
 
 void field_errors::duplicate(std::string path, std::string_view value) {
-  causes_.push_back(
-      {"FieldValueDuplicate", fmt::format("Duplicate value: {}", value), std::move(path)});
+  causes_.push_back({"FieldValueDuplicate", fmt::format("Duplicate value: {}", value),
+                     std::move(path), "each only once"});
 }
 
 void field_errors::too_many(std::string path, std::size_t count, std::size_t most) {
@@ -130,6 +136,36 @@ std::optional<refusal> field_errors::refuse(const boost::json::object& object) c
                  fmt::format("{}{} {} is invalid: {}", text_at(object, "kind"), group,
                              quoted(metadata ? text_at(*metadata, "name") : ""), all),
                  causes_};
+}
+
+std::string text_for_people(const refusal& x) {
+  auto text = x.message;
+  std::size_t from = 0;
+  for (const auto& c : x.causes) {
+    const auto said = c.field + ": " + c.message;
+    const auto at = text.find(said, from);
+    if (at == text.npos)
+      continue;
+    from = at + said.size();
+    if (c.allowed.empty())
+      continue;
+    const auto more = "; allowed: " + c.allowed;
+    text.insert(from, more);
+    from += more.size();
+  }
+  return text;
+}
+
+std::string allowed_by(std::string (*problem)(std::string_view)) {
+  if (problem == subdomain_problem)
+    return "a name of lower-case letters, digits, '-' and '.'";
+  if (problem == label_problem)
+    return "a name of lower-case letters, digits and '-'";
+  if (problem == path_segment_problem)
+    return "a name without '/' and '%'";
+  if (problem == condition_reason_problem)
+    return "one word, for example MinimumBound";
+  return "a name, for example example.com/rack";
 }
 
 std::string quoted(std::string_view text) {

@@ -14,6 +14,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t claim_statuses_max = 4;
+constexpr std::string_view workload_ref_words = "an object with workloadName and templateName";
 
 /// 1.37: which template of which Workload a group was made from.
 void check_workload_ref(const subject& spec) {
@@ -39,7 +40,7 @@ void check_condition(const subject& s) {
   if (status != "True" && status != "False" && status != "Unknown")
     s.errors.not_supported(s.at("status"), status, {"False", "True", "Unknown"});
   if (text_at(s.now, "lastTransitionTime").empty())
-    s.errors.required(s.at("lastTransitionTime"));
+    s.errors.required(s.at("lastTransitionTime"), "a time, for example 2026-01-02T03:04:05Z");
   check_required_name(s, "reason", condition_reason_problem);
 }
 
@@ -92,7 +93,7 @@ void check_pod_group(const subject& s) {
     if (member(spec.now, "workloadRef"))
       check_workload_ref(spec);
     else if (has_parent)
-      s.errors.required(spec.at("workloadRef"),
+      s.errors.required(spec.at("workloadRef"), workload_ref_words,
                         "must be set when parentCompositePodGroupName is set");
   }
   check_policy(spec, "schedulingPolicy", "minCount");
@@ -107,7 +108,7 @@ void check_composite_pod_group(const subject& s) {
     if (member(spec.now, "workloadRef"))
       check_workload_ref(spec);
     else
-      s.errors.required(spec.at("workloadRef"));
+      s.errors.required(spec.at("workloadRef"), workload_ref_words);
   }
   if (is_open(spec, "schedulingPolicy"))
     check_policy(spec, "schedulingPolicy", "minGroupCount");

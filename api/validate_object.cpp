@@ -57,7 +57,7 @@ void check_metadata(field_errors& errors, const json::object& object, problem_of
   auto& metadata = metadata_of(object);
   auto name = text_at(metadata, "name");
   if (name.empty())
-    errors.required("metadata.name", "name or generateName is required");
+    errors.required("metadata.name", allowed_by(name_problem), "name or generateName is required");
   else if (auto problem = name_problem(name); !problem.empty())
     errors.invalid("metadata.name", quoted(name), problem);
   check_labels(errors, metadata);
@@ -68,8 +68,7 @@ void check_metadata_update(field_errors& errors, const json::object& old, const 
   auto &before = metadata_of(old), &after = metadata_of(now);
   for (auto* field : {"name", "namespace", "uid", "creationTimestamp"})
     if (!is_same(before.if_contains(field), after.if_contains(field)))
-      errors.invalid(fmt::format("metadata.{}", field), quoted(text_at(after, field)),
-                     "field is immutable");
+      errors.immutable(fmt::format("metadata.{}", field), quoted(text_at(after, field)));
   if (!is_same(before.if_contains("labels"), after.if_contains("labels")))
     check_labels(errors, after);
   if (!is_same(before.if_contains("annotations"), after.if_contains("annotations")))
@@ -113,7 +112,7 @@ void check_node(const subject& s) {
       s.errors.invalid(one.at("key"), quoted(key), problem);
     check_optional_name(one, "value", label_value_problem);
     if (effect.empty())
-      s.errors.required(one.at("effect"));
+      s.errors.required(one.at("effect"), "NoExecute, NoSchedule, PreferNoSchedule");
     else if (effect != "NoSchedule" && effect != "PreferNoSchedule" && effect != "NoExecute")
       s.errors.not_supported(one.at("effect"), effect,
                              {"NoExecute", "NoSchedule", "PreferNoSchedule"});
@@ -126,10 +125,9 @@ void check_priority_class(const subject& s) {
   auto value = integer_at(s.now, "value").value_or(0);
   if (s.old) {
     if (integer_at(*s.old, "value").value_or(0) != value)
-      s.errors.forbidden("value", "may not be changed in an update.");
+      s.errors.forbidden("value", "may not be changed in an update.", unchanged_words);
     if (!is_unchanged(s, "preemptionPolicy"))
-      s.errors.invalid("preemptionPolicy", quoted(text_at(s.now, "preemptionPolicy")),
-                       "field is immutable");
+      s.errors.immutable("preemptionPolicy", quoted(text_at(s.now, "preemptionPolicy")));
     return;
   }
   auto name = text_at(metadata_of(s.now), "name");

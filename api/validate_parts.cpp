@@ -151,7 +151,7 @@ void check_union(const subject& s, std::initializer_list<std::string_view> membe
 void check_required_name(const subject& s, std::string_view field, problem_of problem) {
   auto name = text_at(s.now, field);
   if (name.empty())
-    s.errors.required(s.at(field));
+    s.errors.required(s.at(field), allowed_by(problem));
   else if (auto text = problem(name); !text.empty())
     s.errors.invalid(s.at(field), quoted(name), text);
 }
@@ -167,7 +167,7 @@ void check_optional_name(const subject& s, std::string_view field, problem_of pr
 void check_positive(const subject& s, std::string_view field) {
   auto value = integer_at(s.now, field).value_or(0);
   if (value == 0)
-    s.errors.required(s.at(field));
+    s.errors.required(s.at(field), "1 or more");
   else if (value < 1)
     s.errors.invalid(s.at(field), std::to_string(value), "must be greater than or equal to 1");
 }
@@ -186,7 +186,8 @@ void check_policy(const subject& s, std::string_view field, std::string_view cou
     if (had_gang != has_gang)
       return s.errors.invalid(policy.at("gang"), "null",
                               has_gang ? "field cannot be set once created"
-                                       : "field cannot be cleared once set");
+                                       : "field cannot be cleared once set",
+                              unchanged_words);
   }
   if (member(policy.now, "gang"))
     check_positive(policy.inside("gang"), count);

@@ -49,7 +49,7 @@ void check_limits(const subject& resources) {
         resource.find('/') != resource.npos && !resource.starts_with("kubernetes.io/");
     if (!limit_value) {
       if (is_extended)
-        resources.errors.required(limits.path,
+        resources.errors.required(limits.path, fmt::format("{}: as much as is requested", resource),
                                   "Limit must be set for non overcommitable resources");
       continue;
     }
@@ -73,7 +73,7 @@ void check_container(const subject& container, std::set<std::string_view>& names
   if (!name.empty() && !names.insert(name).second)
     container.errors.duplicate(container.at("name"), quoted(name));
   if (text_at(container.now, "image").empty())
-    container.errors.required(container.at("image"));
+    container.errors.required(container.at("image"), "the name of an image");
   auto resources = container.inside("resources");
   check_amounts(resources, "limits");
   check_amounts(resources, "requests");
@@ -104,7 +104,7 @@ void check_new_pod(const subject& spec) {
   std::set<std::string_view> names;
   auto* containers = list_at(spec.now, "containers");
   if (!containers || containers->empty())
-    spec.errors.required(spec.at("containers"));
+    spec.errors.required(spec.at("containers"), "one container or more");
   for_each_item(spec, "containers", [&](const subject& one) { check_container(one, names); });
   for_each_item(spec, "initContainers", [&](const subject& one) { check_container(one, names); });
   check_optional_name(spec, "nodeName", subdomain_problem);

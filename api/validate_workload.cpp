@@ -55,7 +55,7 @@ void check_items(const subject& s, std::string_view field, bool is_composite, ch
     return s.errors.too_many(s.at(field), items.size(), templates_max);
   for (auto& item : before)
     if (s.old && item.is_object() && !item_named(items, text_at(item.get_object(), "name")))
-      return s.errors.forbidden(s.at(field), "item may not be removed");
+      return s.errors.forbidden(s.at(field), "item may not be removed", unchanged_words);
   for (std::size_t i = 0; i < items.size(); ++i) {
     auto* item = items[i].if_object();
     if (!item)
@@ -68,7 +68,7 @@ void check_items(const subject& s, std::string_view field, bool is_composite, ch
     }
     auto* was = s.old ? item_named(before, name) : nullptr;
     if (s.old && !was)
-      s.errors.forbidden(path, "item may not be added");
+      s.errors.forbidden(path, "item may not be added", unchanged_words);
     else
       check({s.kubernetes, s.is_update, s.errors, path, was, *item});
   }
@@ -128,7 +128,8 @@ public:
       spec_.errors.invalid(spec_.path, "null",
                            is_composite ? "all priority and priorityClassName values must be "
                                           "identical, detected multiple values"
-                                        : "detected multiple priority configurations");
+                                        : "detected multiple priority configurations",
+                           "the same priority and priorityClassName in all templates");
   }
 
 private:
@@ -202,7 +203,7 @@ void check_fixed_list(const subject& spec, std::string_view field, check_item ch
   bool is_checked = is_open(spec, field);
   auto* list = list_at(spec.now, field);
   if (!is_unchanged(spec, field) && (!list || list->empty()))
-    spec.errors.required(spec.at(field));
+    spec.errors.required(spec.at(field), fmt::format("1 to {} entries", templates_max));
   else if (is_checked)
     check_items(spec, field, false, check);
 }

@@ -81,7 +81,7 @@ base::result<void> control_plane::apply_one(const json::object& object, applied&
                 : r.code == 409 ? base::code::conflict
                 : r.code == 404 ? base::code::not_found
                                 : base::code::bad_input;
-    return base::error{code, r.message};
+    return base::error{code, api::text_for_people(r)};
   };
   auto key = key_of(ns, name);
   auto old = store_.find(what->what->id, key);

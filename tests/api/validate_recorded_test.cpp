@@ -256,6 +256,15 @@ private:
     return kept;
   }
 
+  /// Either in the server's own words or beside them.
+  static bool says_what_is_allowed(const cause& x) {
+    for (auto* words :
+         {"must ", "may not ", "may only ", "supported values: ", "maximum ", "reserved for "})
+      if (x.message.find(words) != x.message.npos)
+        return true;
+    return !x.allowed.empty();
+  }
+
   void compare(const json::object& one, const std::string& name,
                const std::optional<refusal>& refused, const json::object& object, int good) {
     ASSERT_EQ(one.at("code"), refused ? refused->code : good)
@@ -263,6 +272,8 @@ private:
     if (!refused)
       return compare_stored(one, object);
     EXPECT_EQ(text_at(one, "reason"), refused->reason);
+    for (auto& cause : refused->causes)
+      EXPECT_TRUE(says_what_is_allowed(cause)) << cause.field << ": " << cause.message;
     std::string expected{text_at(one, "message")};
     auto ours = without_uids(refused->message);
     if (listed(compared_in_part, name)) {
