@@ -194,7 +194,18 @@ private:
   std::int64_t fit_ = 0;
 };
 
+/// The topology key that keeps the failed unit away from every node; empty if there is none.
+/// Nothing else is short then, as far as anybody can say: no node was good enough to be looked at.
+std::string_view missing_key(const snapshot& where, const problem& p, const solution& refused,
+                             workspace& memory) {
+  const auto& u = p.units[refused.unit];
+  const bool is_missing = !u.key.empty() && where.nodes > 0 && memory.domains(where, u.key).empty();
+  return is_missing ? std::string_view{u.key} : std::string_view{};
+}
+
 /// The resource that limits most nodes of the nearest domain, for the bulkiest lot of the unit.
+/// None if as many as are wanted would fit by resources alone: then it is something else that is
+/// short.
 void find_shortage(const snapshot& where, const problem& p, const solution& refused,
                    workspace& memory, base::explanation& x) {
   const auto& u = p.units[refused.unit];
@@ -213,6 +224,7 @@ void find_shortage(const snapshot& where, const problem& p, const solution& refu
   };
   std::vector<limit> limits(use.needs.size());
   bool any = false;
+  std::int64_t fit_together = 0;
   for (std::size_t i = 0; i < domain.blocks.size(); ++i) {
     const auto& b = *where.blocks[domain.blocks[i]];
     for (auto slot : b.by_name) {
@@ -226,13 +238,14 @@ void find_shortage(const snapshot& where, const problem& p, const solution& refu
         fit.push_back(std::max<std::int64_t>(have, 0) / n.amount);
         least = std::min(least, fit.back());
       }
+      fit_together = base::checked_add(fit_together, least);
       for (std::size_t k = 0; k < fit.size(); ++k) {
         limits[k].nodes += fit[k] == least;
         limits[k].slots = base::checked_add(limits[k].slots, fit[k]);
       }
     }
   }
-  if (!any)
+  if (!any || fit_together >= x.wanted)
     return;
   const auto worst = std::max_element(limits.begin(), limits.end(), [](auto& a, auto& b) {
     return a.nodes != b.nodes ? a.nodes < b.nodes : a.slots > b.slots;
@@ -263,7 +276,9 @@ base::explanation explain(const snapshot& where, const gang_spec& what, const pr
   x.placed = std::min(refused.most, x.wanted);
   x.closest = refused.closest;
   x = histogram{where, p}.fill(std::move(x));
-  find_shortage(where, p, refused, memory, x);
+  const auto missing = missing_key(where, p, refused, memory);
+  if (missing.empty())
+    find_shortage(where, p, refused, memory, x);
   if (what.groups.size() > 1)
     x.detail = fmt::format("group {}", what.groups[p.units[refused.unit].groups.front()].name);
 
@@ -277,8 +292,10 @@ base::explanation explain(const snapshot& where, const gang_spec& what, const pr
   const bool is_fragmented =
       has_topology(p)
       && solve(where, without_topology(p), measure::free, bounds, memory).what == verdict::placed;
+  const auto& anywhere = missing.empty() ? p : without_topology(p);
   const bool is_constrained =
-      solve(where, p, measure::free_anyhow, bounds, memory).what == verdict::placed;
+      (missing.empty() || !is_fragmented)
+      && solve(where, anywhere, measure::free_anyhow, bounds, memory).what == verdict::placed;
   std::vector<reason_code> reasons;
   if (empty.what == verdict::impossible)
     reasons.push_back(reason_code::never_fits);
@@ -291,9 +308,10 @@ base::explanation explain(const snapshot& where, const gang_spec& what, const pr
   x.primary = reasons.front();
   x.others.assign(reasons.begin() + 1, reasons.end());
   if (x.primary == reason_code::never_fits)
-    x.detail = fmt::format("{}{} of {} would fit with every pod removed",
-                           x.detail.empty() ? "" : x.detail + ": ", std::min(empty.most, x.wanted),
-                           x.wanted);
+    x.detail += (x.detail.empty() ? "" : ": ")
+                + (missing.empty() ? fmt::format("{} of {} would fit with every pod removed",
+                                                 std::min(empty.most, x.wanted), x.wanted)
+                                   : fmt::format("no node has the topology label {}", missing));
   return x;
 }
 

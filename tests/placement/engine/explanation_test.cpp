@@ -57,6 +57,27 @@ TEST_F(Explanation, a_key_that_no_node_has_never_fits) {
   EXPECT_EQ(why.primary, reason_code::never_fits);
   EXPECT_EQ(why.others.front(), reason_code::topology_too_fragmented);
   EXPECT_EQ(nodes_for(why, "node(s) didn't have the topology label no/such-key"), 2);
+  EXPECT_EQ(why.detail, "no node has the topology label no/such-key");
+  EXPECT_EQ(why.dimension, "") << "nothing of it is short";
+  EXPECT_EQ(why.short_by, 0);
+  EXPECT_EQ(base::to_text(why), "NeverFits: 0 of 2 members can be placed: no node has the topology "
+                                "label no/such-key; 0/2 nodes are available: 2 node(s) didn't have "
+                                "the topology label no/such-key");
+}
+
+TEST_F(Explanation, a_key_that_no_node_has_hides_no_shortage_of_everything) {
+  c.nodes("n", 2, {.gpus = 8});
+  const auto why = c.refusal(gang_of(9, {.gpus = 8}, "no/such-key"));
+  EXPECT_EQ(why.primary, reason_code::never_fits);
+  EXPECT_EQ(why.others, std::vector{reason_code::insufficient_resources});
+}
+
+TEST_F(Explanation, ports_that_are_taken_are_no_shortage_of_resources) {
+  c.nodes("n", 2, {});
+  const base::host_port web{base::symbol{"0.0.0.0"}, base::symbol{"TCP"}, 80};
+  const auto why = c.refusal(gang_of(3, {.ports = {web}}));
+  EXPECT_EQ(why.placed, 2);
+  EXPECT_EQ(why.dimension, "");
 }
 
 TEST_F(Explanation, a_selector_that_no_node_matches_never_fits) {
