@@ -251,6 +251,11 @@ base::result<outcome> book::answer_one(const recover_request& x, batch&) {
   return error{code::internal, "the book has no records of " + to_text(x.writer)};
 }
 
+base::result<outcome> book::answer_one(const check_request& x, batch& into) {
+  into.synced |= x.what == check_request::part::journal;
+  return checked{};
+}
+
 journal_index book::put_record(const protocol::address& writer, const record& x, batch& into) {
   const auto index = ++all_.ends.last;
   const auto key = journal_key(index);

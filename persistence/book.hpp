@@ -102,6 +102,7 @@ private:
   base::result<outcome> answer_one(const checkpoint_request& x, batch& into);
   base::result<outcome> answer_one(const forget_request& x, batch& into);
   base::result<outcome> answer_one(const recover_request& x, batch& into);
+  base::result<outcome> answer_one(const check_request& x, batch& into);
 
   base::result<void> check_life(const protocol::address& writer, base::incarnation_no x);
   base::result<void> check_epoch(const base::attempt_id& by) const;

@@ -42,6 +42,13 @@ void pass_faults_before_write(const std::vector<request>& group) {
   }
 }
 
+/// A request that reads what was written, and is therefore a group of its own.
+bool is_read(const request& x) {
+  const auto* check = std::get_if<check_request>(&x);
+  return std::holds_alternative<recover_request>(x)
+         || (check != nullptr && check->what == check_request::part::decision_log);
+}
+
 /// One writer thread owns book and database; everyone else only puts requests into the queue.
 class rocks_store final : public store {
 public:
@@ -123,6 +130,7 @@ private:
   bool wait_for_work(group& g, std::vector<pending_claim>& claims);
   void run_group(group g);
   base::result<outcome> read(const recover_request& x);
+  base::result<outcome> read_any_decision();
   base::result<void> run_claim(const std::string& cluster_uid);
   void say_synced();
   base::result<void> write(batch& b);
@@ -176,9 +184,7 @@ bool rocks_store::wait_for_work(group& g, std::vector<pending_claim>& claims) {
   wake_.wait(lock, [&] { return is_closing_ || !queue_.empty() || !claims_.empty(); });
   claims.swap(claims_);
   for (std::size_t n = 0; n < group_requests_max && !queue_.empty(); ++n) {
-    // A request that reads what was written is a group of its own.
-    const bool reads = std::holds_alternative<recover_request>(queue_.front().what);
-    if (n > 0 && (reads || std::holds_alternative<recover_request>(g.what.front())))
+    if (n > 0 && (is_read(queue_.front().what) || is_read(g.what.front())))
       break;
     g.what.push_back(std::move(queue_.front().what));
     g.done.push_back(std::move(queue_.front().done));
@@ -195,6 +201,8 @@ void rocks_store::run_group(group g) {
     written = broken_;
   } else if (const auto* asked = std::get_if<recover_request>(&g.what.front())) {
     answers.push_back(read(*asked));
+  } else if (is_read(g.what.front())) {
+    answers.push_back(read_any_decision());
   } else {
     batch b;
     for (const auto& r : g.what)
@@ -204,6 +212,18 @@ void rocks_store::run_group(group g) {
   }
   for (std::size_t i = 0; i < g.done.size(); ++i)
     g.done[i](written ? std::move(answers[i]) : base::result<outcome>{written.error()});
+}
+
+base::result<outcome> rocks_store::read_any_decision() {
+  const auto& kept = book_.all().decisions;
+  const auto slot = kept.empty() ? base::slot_id{} : kept.begin()->first;
+  auto found = db_->read(family::decisions, decision_key(slot));
+  if (!found)
+    return found.error();
+  if (!kept.empty() && !*found)
+    return error{base::code::corrupt, "a decision that was written is not there",
+                 "restart the scheduler: it reads the whole store and says what is damaged"};
+  return outcome{checked{}};
 }
 
 base::result<outcome> rocks_store::read(const recover_request& x) {

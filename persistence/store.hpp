@@ -87,8 +87,7 @@ struct role_remains {
 };
 
 /// What `writer` would find if the process began anew now. Passes through the queue: everything
-/// that was queued before it, by a life that has ended since, is in it. The only request that
-/// reads.
+/// that was queued before it, by a life that has ended since, is in it.
 struct recover_request {
   protocol::address writer;
 };
@@ -98,10 +97,18 @@ struct recovered_role {
   base::epoch_no epoch;                          ///< of a partition: the highest ever used
 };
 
+/// Asked by probes: does the store still do its work? `journal`: one synced write without a record,
+/// so that a success is the disk's. `decision_log`: one decision is read back, if there is any.
+struct check_request {
+  enum class part : std::uint8_t { journal, decision_log };
+  part what = part::journal;
+};
+struct checked {};
+
 using request = std::variant<append_request, decide_request, amend_request, retire_request,
-                             checkpoint_request, forget_request, recover_request>;
+                             checkpoint_request, forget_request, recover_request, check_request>;
 using outcome = std::variant<appended, decide_outcome, amend_outcome, retired, checkpointed,
-                             forgotten, recovered_role>;
+                             forgotten, recovered_role, checked>;
 /// Called once per request, in the order of submission, on a thread of the store, after what the
 /// request asked for is true (a `lazy` append: accepted). Must not block.
 ///

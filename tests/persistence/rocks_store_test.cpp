@@ -271,6 +271,25 @@ TEST_F(RocksDisk, that_is_full_fails_every_write_until_the_next_start) {
   EXPECT_TRUE(left.decisions.empty()) << "never half-written";
 }
 
+TEST_F(RocksDisk, that_is_full_is_told_to_whoever_checks_the_journal) {
+  using part = check_request::part;
+  EXPECT_EQ(asking(check_request{part::journal}), code::ok);
+  EXPECT_EQ(asking(check_request{part::decision_log}), code::ok) << "with nothing in it";
+  EXPECT_EQ(asking(decide(committed(attempt("g", 1)))), code::ok);
+  EXPECT_EQ(asking(check_request{part::decision_log}), code::ok);
+  env.state().is_full = true;
+  EXPECT_EQ(asking(check_request{part::journal}), code::io);
+  env.state().is_full = false;
+  EXPECT_EQ(asking(check_request{part::journal}), code::io) << "F9";
+  EXPECT_EQ(it.reopen().decisions.size(), 1u) << "a check changes nothing";
+}
+
+TEST_F(RocksDisk, is_synced_by_a_check_of_the_journal) {
+  const auto before = env.state().syncs.load();
+  EXPECT_EQ(asking(check_request{check_request::part::journal}), code::ok);
+  EXPECT_EQ(env.state().syncs.load() - before, 1);
+}
+
 TEST_F(RocksDisk, whose_sync_fails_is_never_believed_again) {
   env.state().fails_sync = true;
   EXPECT_EQ(asking(decide(committed(attempt("g", 1)))), code::io);
