@@ -7,7 +7,7 @@ enum exit_code : int {
   done = 0,
   failed = 1, ///< an error: one line on stderr says which, and what to do
   wrong_usage = 2,
-  wrong_file = 3,        ///< scenario: a file is wrong, nothing has run
+  wrong_file = 3,        ///< scenario, sim: a file is wrong, nothing has run
   needs_preemption = 10, ///< plan: would fit if others were evicted
   not_now = 11,          ///< plan: does not fit now, would on an empty cluster
   never = 12             ///< plan: would not fit with every pod removed

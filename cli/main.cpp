@@ -20,6 +20,7 @@
 #include "cli/plan.hpp"
 #include "cli/reading.hpp"
 #include "cli/scenario_verbs.hpp"
+#include "cli/sim_verbs.hpp"
 
 namespace {
 
@@ -283,6 +284,7 @@ int main(int argc, char** argv) {
   add_wait(app, a);
   cli::add_chaos_verbs(app, a.run);
   cli::add_scenario_verbs(app, a.run);
+  cli::add_sim_verbs(app, a.run);
   add_version(app, a);
   add_help(app, a);
   const auto verbs = verbs_of(app);

@@ -8,7 +8,7 @@ packages=(
   # libraries
   libcaf-dev librocksdb-dev libcapnp-dev capnproto
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libboost-system1.81-dev
-  libssl-dev libyaml-cpp-dev libfmt-dev libcli11-dev libsimdjson-dev
+  libssl-dev libyaml-cpp-dev libfmt-dev libcli11-dev libsimdjson-dev zlib1g-dev
   # tests and benchmarks
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev spin
 )
