@@ -371,7 +371,7 @@ void queue_role::explain(gang_life& life, reason_code reason, std::string detail
 
 std::string queue_role::snapshot() const {
   memories all = remembered_;
-  for (const auto* g : registry_.all()) {
+  for (const auto* g : registry_.all_unordered()) { // `memories` puts them in order
     if (!g->life || g->uid().value.empty())
       continue;
     const auto& life = *g->life;

@@ -330,14 +330,19 @@ registry::untold registry::not_retold() const {
   return out;
 }
 
-std::vector<gang_entry*> registry::all() const {
+std::vector<gang_entry*> registry::all_unordered() const {
   std::vector<gang_entry*> out;
   for (const auto& [name, g] : groups_)
     out.push_back(g.get());
-  const auto lone = static_cast<std::ptrdiff_t>(out.size());
   for (const auto& [uid, pod] : pods_)
     if (pod->own)
       out.push_back(pod->own.get());
+  return out;
+}
+
+std::vector<gang_entry*> registry::all() const {
+  auto out = all_unordered();
+  const auto lone = static_cast<std::ptrdiff_t>(groups_.size());
   std::sort(out.begin() + lone, out.end(), [](const gang_entry* a, const gang_entry* b) {
     const auto *x = a->members.front(), *y = b->members.front();
     return std::tie(x->space, x->name, x->uid) < std::tie(y->space, y->name, y->uid);

@@ -143,6 +143,8 @@ public:
 
   /// All gangs, ascending by name, groups first.
   std::vector<gang_entry*> all() const;
+  /// All gangs in an order that means nothing: whoever asks must not let it be seen.
+  std::vector<gang_entry*> all_unordered() const;
   std::size_t pod_count() const { return pods_.size(); }
 
 private:
