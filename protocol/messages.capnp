@@ -361,13 +361,9 @@ struct AttemptOver @0x94fa45ed7fde6426 {
   bound @4 :UInt32;
 }
 
-struct GangDeleted @0xae53dc5ad8ff64fe {
-  gang @0 :Text;
-}
+struct GangDeleted @0xae53dc5ad8ff64fe { gang @0 :Text; }
 
-struct GangsKept @0x963cfe2feedbf211 {
-  gangs @0 :List(Text);
-}
+struct GangsKept @0x963cfe2feedbf211 { gangs @0 :List(Text); }
 
 struct GangProgress @0xae1fe19d24d4aa97 {
   attempt @0 :AttemptId;
@@ -378,18 +374,14 @@ struct GangProgress @0xae1fe19d24d4aa97 {
   bound @5 :UInt32;
 }
 
-struct LastLook @0xf30742747b4d9b4c {
-  attempt @0 :AttemptId;
-}
+struct LastLook @0xf30742747b4d9b4c { attempt @0 :AttemptId; }
 
 struct LastLookAnswer @0xf43c18cd78dc5501 {
   attempt @0 :AttemptId;
   now @1 :Gang;
 }
 
-struct PlanOrder @0xb1d70c3f5a92e86d {
-  gangs @0 :List(Text);
-}
+struct PlanOrder @0xb1d70c3f5a92e86d { gangs @0 :List(Text); }
 
 struct PlanRequest @0xcb12a6f22fe14518 {
   attempt @0 :AttemptId;
@@ -402,9 +394,7 @@ struct PlanAnswer @0xdfd708cab38948f6 {
   whyNot @2 :Explanation;
 }
 
-struct PlanDropped @0xed242c5a3dfd7ff4 {
-  attempt @0 :AttemptId;
-}
+struct PlanDropped @0xed242c5a3dfd7ff4 { attempt @0 :AttemptId; }
 
 struct ViewGrew @0x99df6f3ae481c5c6 {
   viewVersion @0 :UInt64;
@@ -461,9 +451,7 @@ struct Released @0xfcd8da3349443b65 {
   pods @2 :List(Text);
 }
 
-struct Finish @0x811a08ae7624f6ed {
-  attempt @0 :AttemptId;
-}
+struct Finish @0x811a08ae7624f6ed { attempt @0 :AttemptId; }
 
 struct Inquiry @0xf8391126053264a4 {
   attempt @0 :AttemptId;
@@ -521,9 +509,7 @@ struct NodeBegin @0x930a55e917ab2ef8 {
   reservations @2 :List(Hold);
 }
 
-struct NodeChanged @0xa2d4b42b332c898b {
-  facts @0 :NodeFacts;
-}
+struct NodeChanged @0xa2d4b42b332c898b { facts @0 :NodeFacts; }
 
 struct PodArrived @0xbd6c54373ca465a4 {
   node @0 :Text;
@@ -580,17 +566,11 @@ struct GuardView @0xb1f7c2a94e60d38b {
   exclusive @2 :GuardVersion;
 }
 
-struct ViewWanted @0xcb55a745ec312449 {
-  afterAList @0 :Bool;
-}
+struct ViewWanted @0xcb55a745ec312449 { afterAList @0 :Bool; }
 
-struct NodeSeen @0xb534dc99360a872f {
-  facts @0 :NodeFacts;
-}
+struct NodeSeen @0xb534dc99360a872f { facts @0 :NodeFacts; }
 
-struct NodeGone @0xdd3986c59f4f0566 {
-  uid @0 :Text;
-}
+struct NodeGone @0xdd3986c59f4f0566 { uid @0 :Text; }
 
 struct NodeLeaves @0x9c3f60b7a2d1e845 {
   facts @0 :NodeFacts;
@@ -612,29 +592,20 @@ struct ViewTrust @0xa7ec6843720ed1b7 {
   isAnew @1 :Bool;
 }
 
-struct PodSeen @0x8fc0e3a62094062c {
-  pod @0 :PodFacts;
-}
+struct PodSeen @0x8fc0e3a62094062c { pod @0 :PodFacts; }
 
-struct PodGone @0xe4a8d2c95ccc2599 {
-  uid @0 :Text;
-}
+struct PodGone @0xe4a8d2c95ccc2599 { uid @0 :Text; }
 
-struct GroupSeen @0xc0143f753d05a1cd {
-  group @0 :GroupFacts;
-}
+struct GroupSeen @0xc0143f753d05a1cd { group @0 :GroupFacts; }
 
 struct GroupGone @0xd18b98bb6a851758 {
   uid @0 :Text;
   name @1 :ObjectName;
 }
 
-struct FactsSynced @0xa18617d8f11428e3 {
-}
+struct FactsSynced @0xa18617d8f11428e3 {}
 
-struct FenceFound @0xdfa4d6a264c115a9 {
-  highest @0 :UInt64;
-}
+struct FenceFound @0xdfa4d6a264c115a9 { highest @0 :UInt64; }
 
 struct Bind @0xd4b1fb269fbef63d {
   attempt @0 :AttemptId;
@@ -697,9 +668,7 @@ struct StopEvicting @0xb406a74f758b1839 {
   fence @2 :UInt64;
 }
 
-struct EvictionStopped @0xe5695d4bb3fbec40 {
-  attempt @0 :AttemptId;
-}
+struct EvictionStopped @0xe5695d4bb3fbec40 { attempt @0 :AttemptId; }
 
 struct SetCondition @0xb9b91876a220b8bf {
   name @0 :ObjectName;
@@ -802,22 +771,16 @@ struct SlotAmended @0xf44fff834c671b8a {
   now @3 :Decision;
 }
 
-struct SlotsForget @0xecb1cf8f8e7c2d74 {
-  gang @0 :Text;
-}
+struct SlotsForget @0xecb1cf8f8e7c2d74 { gang @0 :Text; }
 
-struct SlotsWanted @0xd40c6cbc2d744dc3 {
-  id @0 :UInt64;
-}
+struct SlotsWanted @0xd40c6cbc2d744dc3 { id @0 :UInt64; }
 
 struct SlotsTold @0xf2f9ce9bbc957760 {
   id @0 :UInt64;
   all @1 :List(Decision);
 }
 
-struct MapWanted @0xd5f6b965c8731e9c {
-  attempt @0 :AttemptId;
-}
+struct MapWanted @0xd5f6b965c8731e9c { attempt @0 :AttemptId; }
 
 struct MapTold @0xd50e224422b9f206 {
   attempt @0 :AttemptId;
