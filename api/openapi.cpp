@@ -31,6 +31,9 @@ std::string_view find(std::string_view prefix, std::string_view name) {
   return {};
 }
 
+/// What deploy/crds adds to a server, whatever its release.
+constexpr std::string_view own_group_version = "tutti.dev/v1alpha1";
+
 std::string_view find(release r, std::string_view name) {
   auto found = find(own_prefix(r), name);
   if (found.empty() && r == release::v1_35)
@@ -53,6 +56,7 @@ std::vector<std::string_view> served(release r) {
     all.push_back("scheduling.k8s.io/v1beta1");
     break;
   }
+  all.push_back(own_group_version);
   return all;
 }
 
@@ -70,7 +74,9 @@ std::string_view openapi_document(release kubernetes, std::string_view group_ver
     return {};
   std::string name{group_version};
   std::replace(name.begin(), name.end(), '/', '-');
-  auto found = find(kubernetes, group_version == "v1" ? "core-v1" : name);
+  auto found = group_version == own_group_version
+                   ? find(std::string_view{}, name)
+                   : find(kubernetes, group_version == "v1" ? "core-v1" : name);
   ensure(!found.empty(), group_version);
   return found;
 }

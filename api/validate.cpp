@@ -34,6 +34,7 @@ constexpr rules known_rules[] = {
     {"Node", "", detail::check_node, nullptr, subdomain_problem},
     {"Namespace", "", nullptr, nullptr, label_problem},
     {"Lease", "coordination.k8s.io", detail::check_lease, nullptr, subdomain_problem},
+    {"GangDecisionChunk", "tutti.dev", detail::check_chunk, nullptr, subdomain_problem},
 };
 
 rules rules_of(const json::object& object) {

@@ -161,4 +161,9 @@ void check_lease(const subject& s) {
     s.errors.invalid(spec.at("holderIdentity"), "\"\"", "must not be empty");
 }
 
+void check_chunk(const subject& s) {
+  if (s.old && !is_same(s.old->if_contains("spec"), s.now.if_contains("spec")))
+    s.errors.invalid("spec", "\"object\"", "a chunk is never changed");
+}
+
 } // namespace tutti::api::detail

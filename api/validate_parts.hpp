@@ -74,5 +74,7 @@ void check_amount(field_errors& errors, const std::string& path, std::string_vie
                   const boost::json::value& amount);
 void check_priority_class(const subject& s);
 void check_lease(const subject& s);
+/// GangDecisionChunk: what the rule in its CRD says.
+void check_chunk(const subject& s);
 
 } // namespace tutti::api::detail

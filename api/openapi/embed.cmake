@@ -2,6 +2,7 @@
 # in byte for byte, and sets OPENAPI_DATA to its path.
 
 set(openapi_files
+  tutti.dev-v1alpha1
   v1.35-core-v1
   v1.35-discovery
   v1.35-scheduling.k8s.io-v1alpha1

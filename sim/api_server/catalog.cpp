@@ -72,6 +72,30 @@ const std::array<kind_info, kind_count>& kinds() {
        {},
        false,
        false},
+      {gang_decisions,
+       "tutti.dev",
+       "gangdecisions",
+       "gangdecision",
+       "GangDecision",
+       {"gd"},
+       true,
+       false},
+      {gang_decision_chunks,
+       "tutti.dev",
+       "gangdecisionchunks",
+       "gangdecisionchunk",
+       "GangDecisionChunk",
+       {},
+       true,
+       false},
+      {partition_maps,
+       "tutti.dev",
+       "partitionmaps",
+       "partitionmap",
+       "PartitionMap",
+       {},
+       false,
+       false},
   }};
   return table;
 }
@@ -111,6 +135,9 @@ std::vector<row> rows_of(release r) {
     out.push_back({composite_pod_groups, scheduling, "v1alpha3"});
     break;
   }
+  // Our own; on a real server deploy/crds makes it known.
+  for (auto id : {gang_decisions, gang_decision_chunks, partition_maps})
+    out.push_back({id, "tutti.dev", "v1alpha1"});
   return out;
 }
 

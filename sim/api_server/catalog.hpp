@@ -26,9 +26,12 @@ enum class kind_id : std::uint8_t {
   config_maps,
   resource_slices,
   resource_claims,
-  device_classes
+  device_classes,
+  gang_decisions,
+  gang_decision_chunks,
+  partition_maps
 };
-inline constexpr std::size_t kind_count = 14;
+inline constexpr std::size_t kind_count = 17;
 
 /// What is the same in every version of a kind.
 struct kind_info {

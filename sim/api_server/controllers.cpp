@@ -14,6 +14,7 @@ bool is_live_member(const object& pod) {
 } // namespace
 
 void controllers::begin() {
+  garbage_.begin();
   pods_seen_ = store_.end_event(kind_id::pods);
   groups_seen_ = store_.end_event(kind_id::pod_groups);
   for (const auto& [key, pod] : store_.all(kind_id::pods))
@@ -58,6 +59,12 @@ void controllers::react() {
     if (now->is_deleting)
       release_group(now->key);
   }
+  empty_namespaces();
+  if (garbage_.collect())
+    react();
+}
+
+void controllers::empty_namespaces() {
   if (namespaces_seen_ == store_.last())
     return;
   std::vector<object_ptr> ending;

@@ -1,11 +1,13 @@
 // The little of kube-controller-manager that a scheduler can tell apart: PodGroups keep existing
-// while their pods live, namespaces take their contents with them.
+// while their pods live, namespaces take their contents with them, and what is owned goes with its
+// owner.
 #pragma once
 
 #include <cstddef>
 #include <map>
 #include <string>
 
+#include "sim/api_server/garbage.hpp"
 #include "sim/api_server/registry.hpp"
 
 namespace tutti::sim::api_server {
@@ -13,7 +15,7 @@ namespace tutti::sim::api_server {
 class controllers {
 public:
   controllers(const catalog& kinds, store& objects, registry& writes)
-      : kinds_(kinds), store_(objects), registry_(writes) {}
+      : kinds_(kinds), store_(objects), registry_(writes), garbage_(kinds, objects, writes) {}
 
   /// Takes up what is there already. Before the first `react`.
   void begin();
@@ -23,11 +25,13 @@ public:
 private:
   void count(const object& pod, bool is_more);
   void release_group(const std::string& key);
+  void empty_namespaces();
   void empty_namespace(const object_ptr& space);
 
   const catalog& kinds_;
   store& store_;
   registry& registry_;
+  garbage garbage_;
   std::size_t pods_seen_ = 0;
   std::size_t groups_seen_ = 0;
   revision namespaces_seen_ = 0;

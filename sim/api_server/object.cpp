@@ -77,6 +77,8 @@ object_ptr make_object(kind_id kind, json::object& doc, revision rev) {
   out->uid = text_at(doc, {"metadata", "uid"});
   out->rev = rev;
   out->is_deleting = meta.contains("deletionTimestamp");
+  if (auto* owners = meta.if_contains("ownerReferences"))
+    out->is_owned = owners->is_array() && !owners->get_array().empty();
   take_labels(*out, meta);
   if (kind == kind_id::pods)
     take_pod_fields(*out, doc);

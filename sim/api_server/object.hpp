@@ -28,6 +28,7 @@ struct object {
   revision rev = 0;
   std::vector<std::pair<std::string, std::string>> labels;
   bool is_deleting = false;
+  bool is_owned = false; ///< has ownerReferences
   // Of pods only.
   bool is_gated = false;
   std::string node_name;

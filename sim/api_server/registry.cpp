@@ -18,6 +18,13 @@ bool has_generation(kind_id kind) {
   return kind == kind_id::pods || kind == kind_id::pod_disruption_budgets;
 }
 
+/// Kinds that cannot be replaced without saying which version is meant.
+bool needs_version(kind_id kind) {
+  using enum kind_id;
+  return kind == leases || kind == pod_disruption_budgets || kind == gang_decisions
+         || kind == gang_decision_chunks || kind == partition_maps;
+}
+
 /// Random-looking letters as the server appends them to generateName.
 std::string name_suffix(std::uint64_t x) {
   static constexpr std::string_view letters = "bcdfghjklmnpqrstvwxz2456789";
@@ -192,8 +199,7 @@ outcome<written> registry::update(const endpoint& what, std::string_view key, pa
     return *refused;
   if (what.group == "events.k8s.io")
     to_core_event(doc);
-  if (asked.empty()
-      && (what.what->id == kind_id::leases || what.what->id == kind_id::pod_disruption_budgets))
+  if (asked.empty() && needs_version(what.what->id))
     return invalid(what.what->kind, who,
                    {{"FieldValueInvalid", "Invalid value: 0: must be specified for an update",
                      "metadata.resourceVersion"}});

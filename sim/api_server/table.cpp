@@ -51,6 +51,14 @@ constexpr std::array workload_columns{name_column, age_column};
 constexpr std::array lease_columns{name_column, column{"Holder"}, age_column};
 constexpr std::array budget_columns{name_column, column{"Min Available"}, column{"Max Unavailable"},
                                     column{"Allowed Disruptions"}, age_column};
+constexpr column date_column{"Age", "date"}; // as columns of custom resources say it
+constexpr std::array decision_columns{name_column,
+                                      column{"Gang"},
+                                      column{"Ordinal", "integer"},
+                                      column{"Verdict"},
+                                      column{"Done", "boolean"},
+                                      date_column};
+constexpr std::array custom_columns{name_column, date_column};
 constexpr std::array event_columns{column{"Last Seen"},
                                    column{"Type"},
                                    column{"Reason"},
@@ -81,6 +89,11 @@ std::span<const column> columns_of(kind_id kind) {
     return budget_columns;
   case kind_id::events:
     return event_columns;
+  case kind_id::gang_decisions:
+    return decision_columns;
+  case kind_id::gang_decision_chunks:
+  case kind_id::partition_maps:
+    return custom_columns;
   case kind_id::workloads:
   case kind_id::config_maps:
   case kind_id::resource_slices:
@@ -269,6 +282,17 @@ json::array event_cells(const json::object& doc, const object& x, base::wall_tim
           json::value(x.name())};
 }
 
+/// Values as they are, absent ones empty: what a server makes of the columns of a custom resource.
+json::array decision_cells(const json::object& doc, const std::string& name,
+                           const std::string& age) {
+  const auto field = [&doc](std::string_view key) {
+    const auto* v = look(doc, {"spec", key});
+    return v ? *v : json::value(nullptr);
+  };
+  return {json::value(name), field("gang"), field("ordinal"),
+          field("verdict"),  field("done"), json::value(age)};
+}
+
 json::array cells_of(const endpoint& what, const object& x, const json::object& doc,
                      base::wall_time now) {
   std::string name{x.name()};
@@ -300,11 +324,15 @@ json::array cells_of(const endpoint& what, const object& x, const json::object& 
             json::value(age)};
   case kind_id::events:
     return event_cells(doc, x, now);
+  case kind_id::gang_decisions:
+    return decision_cells(doc, name, age);
   case kind_id::workloads:
   case kind_id::config_maps:
   case kind_id::resource_slices:
   case kind_id::resource_claims:
   case kind_id::device_classes:
+  case kind_id::gang_decision_chunks:
+  case kind_id::partition_maps:
     break;
   }
   return {json::value(name), json::value(age)};
