@@ -8,6 +8,7 @@
 
 #include "base/ensure.hpp"
 #include "base/mutant.hpp"
+#include "protocol/decision_rules.hpp"
 #include "protocol/records_codec.hpp"
 #include "protocol/sharding.hpp"
 
@@ -16,21 +17,9 @@ namespace tutti::persistence {
 using base::code;
 using base::error;
 using protocol::decision;
+using protocol::is_finished;
 using protocol::record;
 using protocol::verdict;
-
-decision tombstone_of(const decision& x) {
-  ensure(x.is_done, x.by.gang.value, x.by.ordinal);
-  decision t;
-  t.by = x.by;
-  t.what = x.what;
-  t.gang_name = x.gang_name;
-  t.is_lone_pod = x.is_lone_pod;
-  t.priority = x.priority;
-  t.adopted_by = x.adopted_by;
-  t.is_done = true;
-  return t;
-}
 
 bool holds_journal(const protocol::address& writer, const record& x) {
   return writer.kind != protocol::role_kind::partition
@@ -159,12 +148,8 @@ base::result<void> book::check_slot_is_next(const base::slot_id& slot) const {
   const auto& [last, kept] = *std::prev(behind);
   if (last.gang != slot.gang)
     return {};
-  if (slot.ordinal < last.ordinal)
-    return error{code::conflict, fmt::format("ordinal {} of gang {} is long past, the last is {}",
-                                             slot.ordinal, slot.gang.value, last.ordinal)};
-  if (!is_finished(*kept.what))
-    return error{code::conflict, fmt::format("ordinal {} of gang {} is not finished, {} must wait",
-                                             last.ordinal, slot.gang.value, slot.ordinal)};
+  if (auto refused = protocol::refuse_turn(*kept.what, slot))
+    return *refused;
   return {};
 }
 
@@ -173,29 +158,13 @@ base::result<outcome> book::answer_one(const amend_request& x, batch& into) {
   const auto pos = all_.decisions.find(slot);
   if (pos == all_.decisions.end())
     return amend_outcome{true, nullptr};
-  const auto& was = *pos->second.what;
-  if (change.by < std::max(was.by.epoch, was.adopted_by))
-    return amend_outcome{true, pos->second.what};
-  // A finished plan has no members left to give up; saying yes would promise a record of it.
-  if (!change.cancel.empty() && is_finished(was))
-    return amend_outcome{true, pos->second.what};
+  auto became = protocol::amend_decision(*pos->second.what, change);
+  if (became.is_refused || !became.is_changed)
+    return amend_outcome{became.is_refused, pos->second.what};
 
-  auto now = std::make_shared<decision>(was);
-  if (change.adopt)
-    now->adopted_by = change.by;
-  for (const auto& pod : change.cancel)
-    if (std::find(now->cancelled.begin(), now->cancelled.end(), pod) == now->cancelled.end())
-      now->cancelled.push_back(pod);
-  now->is_done |= change.finish;
-  if (*now == was)
-    return amend_outcome{false, pos->second.what};
-  ensure(now->by == was.by && now->chosen == was.chosen, slot.gang.value, slot.ordinal);
-  ensure(now->cancelled.size() >= was.cancelled.size(), slot.gang.value, slot.ordinal);
-
-  if (base::is_planted(base::mutant::forget_cancels) && !change.cancel.empty())
-    now->cancelled = change.cancel;
+  const auto now = std::make_shared<const decision>(std::move(became.now));
   auto kept = pos->second;
-  kept.what = now->is_done ? std::make_shared<decision>(tombstone_of(*now)) : now;
+  kept.what = now->is_done ? std::make_shared<const decision>(protocol::tombstone_of(*now)) : now;
   if (now->is_done && kept.forget_when_done)
     drop_decision(slot, into);
   else

@@ -120,14 +120,6 @@ private:
   std::uint64_t said_synced_ = 0; // in the tail of the last sealed batch
 };
 
-/// A decision that needs no more than this is finished: the next ordinal may begin.
-inline bool is_finished(const protocol::decision& x) {
-  return x.is_done || x.what == protocol::verdict::aborted;
-}
-
-/// What is kept of a done decision: who won and that it is over.
-protocol::decision tombstone_of(const protocol::decision& x);
-
 /// True if recovery must have this record until its writer has a checkpoint that includes it. What
 /// a partition writes about its lives stands in `meta/epochs` as well, and partitions take no
 /// checkpoints: those records must not hold the journal for ever.

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.hpp"
+#include "protocol/decision_rules.hpp"
 #include "protocol/records_codec.hpp"
 #include "protocol/sharding.hpp"
 
@@ -177,7 +178,8 @@ base::result<void> recovery::check_decisions() const {
   const auto& all = out_.all.decisions;
   for (auto pos = all.begin(); pos != all.end(); ++pos) {
     const auto next = std::next(pos);
-    if (next != all.end() && next->first.gang == pos->first.gang && !is_finished(*pos->second.what))
+    if (next != all.end() && next->first.gang == pos->first.gang
+        && !protocol::is_finished(*pos->second.what))
       return corrupt(fmt::format("column family decisions: decision {} of gang {} is unfinished, "
                                  "and {} is there",
                                  pos->first.ordinal, pos->first.gang.value, next->first.ordinal));
