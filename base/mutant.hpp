@@ -24,6 +24,9 @@ enum class mutant : std::uint8_t {
   read_log_before_queue,
   finish_before_settled,
   forget_cancels,
+  write_over_a_winner,
+  skip_the_turn,
+  take_lost_decision_for_failed,
   // fencing
   ignore_epoch,
   ignore_low_water,

@@ -32,4 +32,17 @@ std::int64_t retry_after_ms(std::string_view value) {
   return is_number ? std::min(seconds, longest_s) * 1000 : 0;
 }
 
+std::string escaped_query(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
+                          || c == '-' || c == '_' || c == '.' || c == '~';
+    if (is_plain)
+      out += c;
+    else
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
 } // namespace tutti::bridge

@@ -24,4 +24,7 @@ std::string request_text(const protocol::http_request& r, const request_headers&
 /// used by API servers).
 std::int64_t retry_after_ms(std::string_view value);
 
+/// For the value of a query: continue tokens are base64 with padding, whose letters are reserved.
+std::string escaped_query(std::string_view text);
+
 } // namespace tutti::bridge

@@ -45,10 +45,21 @@ inline constexpr std::size_t note_bytes = 1024;
 /// metav1.Condition allows this much message.
 inline constexpr std::size_t message_bytes = 32'768;
 
+/// Decisions in flight: two writes per gang beside one Binding per member.
+inline constexpr std::size_t decisions_in_flight = 64;
+/// A decision's bytes stand in its object up to here; in base64 they leave room for the uids of
+/// some ten thousand cancelled members below etcd's 1.5 MiB. Chunks have the same size.
+inline constexpr std::size_t decision_bytes_inline = 256u << 10;
+/// Decisions that are remembered as they were last written; of others the object is read first.
+inline constexpr std::size_t decisions_remembered = 10'000;
+/// A longer uid is no part of a name: with its prefix it must be a label of DNS.
+inline constexpr std::size_t plain_uid_bytes = 58;
+
 /// Keep-alive connections for single exchanges; each watch has one of its own besides. One for all
-/// that binder and status writer have in flight: an answer waits for the server's disk, and those
+/// that the writers have in flight: an answer waits for the server's disk, and those
 /// that are asked together share one sync.
-inline constexpr std::size_t connections = base::limits::bindings_in_flight + status_in_flight;
+inline constexpr std::size_t connections =
+    base::limits::bindings_in_flight + status_in_flight + decisions_in_flight;
 /// An exchange without an answer for this long has an unknown outcome: above the server's own 60 s
 /// limit for requests there is nothing to wait for.
 inline constexpr auto exchange_timeout = std::chrono::seconds{62};

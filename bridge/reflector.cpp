@@ -13,6 +13,7 @@
 #include "base/limits.hpp"
 #include "base/mutant.hpp"
 #include "bridge/backoff.hpp"
+#include "bridge/http_text.hpp"
 #include "bridge/json_read.hpp"
 #include "bridge/limits.hpp"
 #include "bridge/verdicts.hpp"
@@ -66,20 +67,6 @@ bool ends_initial_events(const boost::json::object& object) {
   const auto* meta = object_at(object, "metadata");
   const auto* notes = meta ? object_at(*meta, "annotations") : nullptr;
   return notes && text_at(*notes, "k8s.io/initial-events-end") == "true";
-}
-
-/// Continue tokens are base64 with padding; a query wants the reserved ones escaped.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
-                          || c == '-' || c == '_' || c == '.' || c == '~';
-    if (is_plain)
-      out += c;
-    else
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
 }
 
 } // namespace
@@ -171,14 +158,14 @@ void reflector::ask_page(base::time_point now, protocol::effects& out) {
   state_ = state::page_listing;
   auto target = fmt::format("{}?limit={}", options_.path, limits::page_size);
   if (!continue_.empty())
-    target += "&continue=" + escaped(continue_);
+    target += "&continue=" + escaped_query(continue_);
   ask(std::move(target), false, now, out);
 }
 
 void reflector::begin_watch(base::time_point now, protocol::effects& out) {
   state_ = state::opening_watch;
   ask(fmt::format("{}?watch=true&allowWatchBookmarks=true&resourceVersion={}&timeoutSeconds={}",
-                  options_.path, escaped(resume_), lifetime_seconds()),
+                  options_.path, escaped_query(resume_), lifetime_seconds()),
       true, now, out);
 }
 

@@ -10,7 +10,7 @@ namespace tutti::bridge {
 enum class operation : std::uint8_t {
   bind,   ///< POST of a Binding
   remove, ///< DELETE of a pod
-  patch,  ///< a touch, a condition, an event
+  patch,  ///< a touch, a condition, an event, a decision: whatever is created, changed or replaced
   read,   ///< GET of one object
   watch   ///< list or watch
 };
@@ -64,6 +64,7 @@ inline constexpr std::array verdict_table{
 
     verdict_row{operation::patch, 200, 201, "", verdict::done},
     verdict_row{operation::patch, 401, 401, "", verdict::forbidden},
+    verdict_row{operation::patch, 403, 403, "NamespaceTerminating", verdict::gone},
     verdict_row{operation::patch, 403, 403, "", verdict::forbidden},
     verdict_row{operation::patch, 404, 404, "", verdict::gone},
     verdict_row{operation::patch, 408, 408, "", verdict::unknown},

@@ -42,6 +42,8 @@ const std::vector<answer_row> rows{
      verdict::forbidden},
     {"no right", 403, "", verdict::forbidden, verdict::forbidden, verdict::forbidden,
      verdict::forbidden},
+    {"namespace ends", 403, R"({"reason":"NamespaceTerminating"})", verdict::forbidden,
+     verdict::forbidden, verdict::gone, verdict::forbidden},
     {"server error", 500, "", verdict::unknown, verdict::unknown, verdict::unknown,
      verdict::reconnect},
     {"timeout", 504, "", verdict::unknown, verdict::unknown, verdict::unknown, verdict::reconnect},
