@@ -35,9 +35,13 @@ std::string number_text(double x) {
     return fmt::format("{:.2g}", x);
   if (size < 1'000 && x != std::floor(x))
     return fmt::format("{:.1f}", x);
-  auto out = fmt::format("{:.0f}", x);
-  for (auto at = out.size(); at > 3 + (x < 0 ? 1u : 0u);)
-    out.insert(at -= 3, ",");
+  const auto digits = fmt::format("{:.0f}", size);
+  std::string out = x < 0 ? "-" : "";
+  for (std::size_t n = 0; n < digits.size(); ++n) {
+    if (n > 0 && (digits.size() - n) % 3 == 0)
+      out += ',';
+    out += digits[n];
+  }
   return out;
 }
 
