@@ -151,20 +151,11 @@ private:
         x.placement ? protocol::attempt_outcome::bound : protocol::attempt_outcome::refused;
     over.why = x.why_not;
     if (x.placement)
-      over.members_left = left_over(*x.placement);
+      for (const auto& part : x.placement->slices)
+        for (const auto& seat : part.seats)
+          over.members_bound.push_back(seat.pod);
     asked_ = nullptr;
     host_.send(to(role_kind::partition), to(role_kind::queue), std::move(over));
-  }
-
-  std::vector<base::pod_uid> left_over(const protocol::plan& found) const {
-    std::vector<base::pod_uid> seated, left;
-    for (const auto& s : found.slices)
-      for (const auto& seat : s.seats)
-        seated.push_back(seat.pod);
-    for (const auto& m : asked_->members)
-      if (m.node.value.empty() && std::find(seated.begin(), seated.end(), m.uid) == seated.end())
-        left.push_back(m.uid);
-    return left;
   }
 
   /// Lists are answered from the objects; a watch opens and stays silent.

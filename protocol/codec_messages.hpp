@@ -169,7 +169,7 @@ void describe(Io& io, B b, io_ref<Io, attempt_over> x) {
   FIELD(Attempt, x.attempt);
   FIELD(Outcome, x.outcome);
   FIELD(Why, x.why);
-  FIELD(MembersLeft, x.members_left);
+  FIELD(MembersBound, x.members_bound);
   FIELD(Bound, x.bound);
 }
 
@@ -459,6 +459,12 @@ template <class Io, class B>
 void describe(Io& io, B b, io_ref<Io, nodes_held> x) {
   FIELD(Shard, x.shard);
   FIELD(Nodes, x.nodes);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, pods_awaited> x) {
+  FIELD(Shard, x.shard);
+  FIELD(Pods, x.pods);
 }
 
 template <class Io, class B>

@@ -158,8 +158,8 @@ void gang_role::end(attempt_outcome how, base::explanation why) {
   if (rolling_) {
     over.bound = rolling_->bound_in_all();
     for (const auto& s : rolling_->seats())
-      if (s.state != seat_state::bound)
-        over.members_left.push_back(s.where->pod);
+      if (s.state == seat_state::bound)
+        over.members_bound.push_back(s.where->pod);
   }
   note said{"gang.over",
             {{"gang", to_text(name_)},

@@ -140,6 +140,7 @@ struct Message @0xd2b5bb9e280f4ffa {
     evictDegraded @74 :EvictDegraded;
     cancelGang @75 :CancelGang;
     gangCancelled @76 :GangCancelled;
+    podsAwaited @77 :PodsAwaited;
   }
 }
 
@@ -357,7 +358,7 @@ struct AttemptOver @0x94fa45ed7fde6426 {
   attempt @0 :AttemptId;
   outcome @1 :AttemptOutcome;
   why @2 :Explanation;
-  membersLeft @3 :List(Text);
+  membersBound @3 :List(Text);
   bound @4 :UInt32;
 }
 
@@ -585,6 +586,11 @@ struct NodeIdle @0xe07a4d19c85b3f62 {
 struct NodesHeld @0xd64b8e2f0197ca35 {
   shard @0 :UInt32;
   nodes @1 :List(Text);
+}
+
+struct PodsAwaited @0xd3f1a0b7c65e2948 {
+  shard @0 :UInt32;
+  pods @1 :List(PodLeft);
 }
 
 struct ViewTrust @0xa7ec6843720ed1b7 {

@@ -62,12 +62,13 @@ enum class attempt_outcome : std::uint8_t {
 std::string_view name_of(attempt_outcome x);
 
 /// gang → queue and → partition: this attempt has ended; the pod group actor retires after it.
-/// `members_left` are the pods of the plan that are not bound now.
+/// `members_bound` are the pods that its decision has bound. A Binding is never undone: facts that
+/// show one of them pending are behind, and nothing may be planned by them (P2).
 struct attempt_over {
   base::attempt_id attempt;
   attempt_outcome outcome = attempt_outcome::refused;
   base::explanation why;
-  std::vector<base::pod_uid> members_left;
+  std::vector<base::pod_uid> members_bound;
   std::uint32_t bound = 0; ///< live bound members of the gang now, as the attempt knows
 };
 
@@ -391,6 +392,14 @@ struct nodes_held {
   std::vector<base::node_uid> nodes;
 };
 
+/// shard → mirror: room is held for these pods, which were not seen since. Answered by `pod_left`
+/// for each that has finished, is gone or runs elsewhere, once the view is complete and fresh; not
+/// at all for the others, and not before: it is asked again.
+struct pods_awaited {
+  base::shard_id shard;
+  std::vector<pod_left> pods;
+};
+
 /// mirror → shards and queue: the view of nodes and pods is complete and fresh, or not to be
 /// trusted (S12).
 struct view_trust {
@@ -660,7 +669,7 @@ using message =
                  victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found,
                  node_leaves, node_idle, nodes_held, plan_order, slot_decide, slot_decided,
                  slot_amend, slot_amended, slots_forget, slots_wanted, slots_told, map_wanted,
-                 map_told, evict_degraded, cancel_gang, gang_cancelled>;
+                 map_told, evict_degraded, cancel_gang, gang_cancelled, pods_awaited>;
 
 /// The name of the alternative, e.g. "prepare": for traces.
 std::string_view name_of(const message& m);

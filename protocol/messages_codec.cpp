@@ -89,7 +89,8 @@
   X(map_told, MapTold, MAP_TOLD)                                                                   \
   X(evict_degraded, EvictDegraded, EVICT_DEGRADED)                                                 \
   X(cancel_gang, CancelGang, CANCEL_GANG)                                                          \
-  X(gang_cancelled, GangCancelled, GANG_CANCELLED)
+  X(gang_cancelled, GangCancelled, GANG_CANCELLED)                                                 \
+  X(pods_awaited, PodsAwaited, PODS_AWAITED)
 
 namespace tutti::protocol {
 namespace codec {

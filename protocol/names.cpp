@@ -125,7 +125,8 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> message_nam
     "map_told",
     "evict_degraded",
     "cancel_gang",
-    "gang_cancelled"};
+    "gang_cancelled",
+    "pods_awaited"};
 
 } // namespace
 

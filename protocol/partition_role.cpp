@@ -1,6 +1,7 @@
 // Numbers attempts, resumes decisions, answers inquiries.
 #include "protocol/partition_role.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/ensure.hpp"
@@ -8,6 +9,18 @@
 #include "base/mutant.hpp"
 
 namespace tutti::protocol {
+
+namespace {
+
+constexpr timer_id rest_timer{1, 0};
+
+std::uint32_t bound_in(const gang& shown) {
+  return static_cast<std::uint32_t>(
+      std::count_if(shown.members.begin(), shown.members.end(),
+                    [](const member& m) { return !m.node.value.empty(); }));
+}
+
+} // namespace
 
 effects partition_role::on(const event& e, base::time_point) {
   std::visit(
@@ -63,6 +76,7 @@ void partition_role::on(const started& x) {
     mine.ordinal = d->by.ordinal;
     mine.decided_by = d->by;
     mine.is_done = d->is_done || d->what == verdict::aborted;
+    mine.bound = bound_by(*d);
   }
   for (const auto& d : x.open) {
     const auto& mine = gangs_.at(d->by.gang);
@@ -70,11 +84,28 @@ void partition_role::on(const started& x) {
       continue;
     resumed_[d->by.gang] = d->by;
     if (quarantined_.contains(d->by.gang))
-      continue; // as it is: neither done nor undone, and whoever asks about it waits
-    out_.add(host{to_gang(d->by.gang)});
-    out_.tell(to_gang(d->by.gang), resume_decision{d, epoch_, how_.partition, low_water()});
+      resting_.push_back(d); // neither done nor undone, and whoever asks about it waits
+    else
+      resume(d);
   }
+  if (!quarantined_.empty())
+    out_.add(arm{rest_timer, quarantine_rest});
   tell_kept();
+}
+
+void partition_role::resume(const decision_ptr& what) {
+  out_.add(host{to_gang(what->by.gang)});
+  out_.tell(to_gang(what->by.gang), resume_decision{what, epoch_, how_.partition, low_water()});
+}
+
+/// Whatever killed their actors may be over. If it is not, the next death is enough: our next life
+/// is told of them again.
+void partition_role::on(const timer_fired& x) {
+  if (x.timer != rest_timer)
+    return;
+  quarantined_.clear();
+  for (const auto& d : std::exchange(resting_, {}))
+    resume(d);
 }
 
 /// Gangs that were deleted while the queue could not see it are told apart by the queue. A gang
@@ -108,6 +139,10 @@ void partition_role::hear(const try_gang& x) {
   if (is_under_way(x.who->uid, mine))
     return;                // its end is told once; the question may be older than a `gang_deleted`
   mine.is_deleted = false; // who is tried is there
+  if (auto unseen = bound_unseen(mine, *x.who); !unseen.empty()) {
+    refuse_late_facts(x, mine, std::move(unseen));
+    return;
+  }
   ensure(mine.is_done, x.who->uid.value, mine.ordinal);
   const base::attempt_id attempt{x.who->uid, mine.ordinal + 1, epoch_, next_try_++};
   mine.live = attempt;
@@ -122,14 +157,49 @@ void partition_role::refuse_quarantined(const try_gang& x, const entry& mine) {
   attempt_over over{.attempt = {x.who->uid, mine.ordinal + 1, epoch_, next_try_++}};
   over.outcome = attempt_outcome::refused;
   over.why.primary = base::reason_code::scheduler_error;
-  over.why.detail = "whoever coordinates this gang dies of it, so it is not tried again before the "
-                    "scheduler is restarted; report it with the output of `tutti trace`";
-  for (const auto& m : x.who->members)
-    if (m.node.value.empty())
-      over.members_left.push_back(m.uid);
-    else
-      ++over.bound;
+  over.why.detail = "whoever coordinates this gang dies of it, so it rests for a minute; report it "
+                    "with the output of `tutti trace`";
+  over.bound = bound_in(*x.who);
   out_.add(note{"partition.quarantined_gang", {{"gang", to_text(x.who->name)}}});
+  out_.tell(to(role_kind::queue), std::move(over));
+}
+
+/// Pods are kept by the hash of their uid: there may be a hundred thousand of them.
+std::vector<std::uint64_t> partition_role::bound_by(const decision& what) {
+  std::vector<std::uint64_t> out;
+  if (!what.is_done || what.what != verdict::committed)
+    return out;
+  for (const auto& part : what.chosen.slices)
+    for (const auto& s : part.seats)
+      if (std::find(what.cancelled.begin(), what.cancelled.end(), s.pod) == what.cancelled.end())
+        out.push_back(base::hash_of(s.pod.value));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// Members that the last decision has bound, and that are shown as if they waited. No older
+/// decision needs to be known: the last one was made by facts that showed what those before it had
+/// bound.
+std::vector<base::pod_uid> partition_role::bound_unseen(const entry& mine, const gang& shown) {
+  std::vector<base::pod_uid> out;
+  for (const auto& m : shown.members)
+    if (m.node.value.empty()
+        && std::binary_search(mine.bound.begin(), mine.bound.end(), base::hash_of(m.uid.value)))
+      out.push_back(m.uid);
+  return out;
+}
+
+/// Upholds P2 and S4: where a gang may go, and how many of it are missing, follows from where its
+/// members are. A Binding is never undone, so these facts are older than it.
+void partition_role::refuse_late_facts(const try_gang& x, const entry& mine,
+                                       std::vector<base::pod_uid> unseen) {
+  attempt_over over{.attempt = {x.who->uid, mine.ordinal + 1, epoch_, next_try_++},
+                    .outcome = attempt_outcome::conflict};
+  over.why.primary = base::reason_code::view_stale;
+  over.why.detail = "pod " + unseen.front().value + " is bound and not yet seen on its node";
+  over.bound = bound_in(*x.who) + static_cast<std::uint32_t>(unseen.size());
+  over.members_bound = std::move(unseen);
+  out_.add(note{"partition.late_facts", {{"gang", to_text(x.who->name)}}});
   out_.tell(to(role_kind::queue), std::move(over));
 }
 
@@ -150,6 +220,10 @@ void partition_role::hear(const attempt_over& x) {
     mine.ordinal = x.attempt.ordinal;
     mine.decided_by = x.attempt;
     mine.is_done = true;
+    mine.bound.clear();
+    for (const auto& pod : x.members_bound)
+      mine.bound.push_back(base::hash_of(pod.value));
+    std::sort(mine.bound.begin(), mine.bound.end());
   }
   if (is_resumed) {
     resumed_.erase(x.attempt.gang);
@@ -222,6 +296,9 @@ std::uint64_t partition_role::state_hash() const {
     add(e.ordinal * 4 + (e.is_done ? 1 : 0) + (e.is_deleted ? 2 : 0));
     add(hash_of_attempt(e.decided_by));
     add(hash_of_attempt(e.live));
+    for (const auto pod : e.bound)
+      add(pod);
+    add(e.bound.size());
   }
   for (const auto& [gang, attempt] : resumed_)
     add(hash_of_attempt(attempt));

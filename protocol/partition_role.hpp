@@ -5,10 +5,16 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <vector>
 
+#include "base/time.hpp"
 #include "protocol/role.hpp"
 
 namespace tutti::protocol {
+
+/// A quarantined gang is left alone for so long; then it is tried once more. As long as its deaths
+/// are counted together (`actors/supervisor.hpp`): a partition that dies of it does so seldom.
+inline constexpr base::duration quarantine_rest = std::chrono::seconds{60};
 
 /// Rival attempts of one gang would fight each other, and an attempt that died leaves shards in
 /// doubt. So a gang's attempts are all begun here, one at a time, numbered; and whoever asks about
@@ -23,7 +29,8 @@ namespace tutti::protocol {
 ///     child_died of a gang under way ─▶ rebuild: all its gangs' actors end, and a new life begins
 ///     gang_deleted ─▶ forgotten, once nothing of the gang is under way
 ///     try_gang of a quarantined gang ─▶ attempt_over at once, SchedulerError: its actor is not
-///     made
+///     made. After a rest it is like any other, and what was decided is resumed
+///     try_gang by facts that show a bound member pending ─▶ attempt_over at once, ViewStale
 ///     view_wanted  ─▶ gangs_kept: the queue began anew and knows of none
 ///     fence_found above the epoch ─▶ life_record under a higher one, synced ─▶ new_epoch to all
 ///                                    shards and to live gangs
@@ -52,15 +59,17 @@ private:
   /// The last decided ordinal of a gang, and the attempt under way, if any.
   struct entry {
     std::uint64_t ordinal = 0;
-    base::attempt_id decided_by; ///< of `ordinal`
-    bool is_done = true;         ///< nothing is left to do for `ordinal`
-    base::attempt_id live;       ///< try_no 0 = none
-    bool is_deleted = false;     ///< to be forgotten when nothing of it is under way
+    base::attempt_id decided_by;      ///< of `ordinal`
+    bool is_done = true;              ///< nothing is left to do for `ordinal`
+    base::attempt_id live;            ///< try_no 0 = none
+    bool is_deleted = false;          ///< to be forgotten when nothing of it is under way
+    std::vector<std::uint64_t> bound; ///< hashes of the pods that `decided_by` has bound, ascending
   };
 
   void on(const started& x);
   void on(const received& x);
   void on(const child_died& x);
+  void on(const timer_fired& x);
   void hear(const try_gang& x);
   void hear(const attempt_over& x);
   void hear(const inquiry& x);
@@ -71,6 +80,10 @@ private:
   void hear(const M&) {}
 
   bool is_under_way(const base::gang_uid& gang, const entry& mine) const;
+  static std::vector<std::uint64_t> bound_by(const decision& what);
+  static std::vector<base::pod_uid> bound_unseen(const entry& mine, const gang& shown);
+  void resume(const decision_ptr& what);
+  void refuse_late_facts(const try_gang& x, const entry& mine, std::vector<base::pod_uid> unseen);
   void refuse_quarantined(const try_gang& x, const entry& mine);
   void forget_if_over(std::map<base::gang_uid, entry>::iterator pos);
   void tell_shards_epoch();
@@ -87,6 +100,7 @@ private:
   std::map<base::gang_uid, base::attempt_id> resumed_; ///< live attempts of earlier owners
   std::set<std::uint64_t> live_tries_;
   std::set<base::gang_uid> quarantined_; ///< whoever hosts them dies
+  std::vector<decision_ptr> resting_;    ///< theirs, unfinished
 };
 
 } // namespace tutti::protocol

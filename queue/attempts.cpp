@@ -43,11 +43,10 @@ void queue_role::fill_window() {
 void queue_role::try_now(gang_entry& g) {
   ensure(judge(g, how_).what == gate_verdict::kind::open, to_text(g.name()));
   auto& life = *g.life;
-  ensure(g.owed == 0 && !life.attempt, to_text(g.name()));
+  ensure(g.owed() == 0 && !life.attempt, to_text(g.name()));
   life.attempt = std::make_unique<attempt_now>();
   auto& attempt = *life.attempt;
   attempt.from = now_;
-  attempt.bound_before = count(g).bound;
   attempt.conflicts = life.conflicts;
   offer(g, attempt);
   ++g.attempts;
@@ -58,8 +57,6 @@ void queue_role::try_now(gang_entry& g) {
 
 void queue_role::offer(gang_entry& g, attempt_now& attempt) {
   attempt.who = std::make_shared<const protocol::gang>(assemble(g));
-  for (auto* pod : g.members)
-    pod->is_owed = pod->is_pending();
 }
 
 /// Asks the partition, each time for the gang as it was at first: what an attempt was offered must
@@ -100,15 +97,12 @@ void queue_role::hear(const protocol::gang_progress& x) {
       pools_.leave(*g);
       life.attempt = std::make_unique<attempt_now>();
       life.attempt->from = now_;
-      life.attempt->bound_before = count(*g).bound;
       pools_.enter(*g, pool::attempting, now_);
     }
     now = life.attempt.get();
   }
   if (now->is_heard && x.attempt < now->id)
     return;
-  if (!now->is_heard)
-    now->is_earlier = x.at >= protocol::phase::decided;
   now->id = x.attempt;
   now->is_heard = true;
   now->at = x.at;
@@ -137,7 +131,7 @@ void queue_role::hear(const protocol::attempt_over& x) {
   const auto gone = std::move(pos->second);
   strays_.erase(pos);
   if (auto* heir = registry_.find_group(gone.name)) { // waits until its namesake is out of the way
-    settle_members(*heir, gone.attempt, x);
+    settle_members(*heir, x);
     reconsider(*heir, true);
   }
 }
@@ -158,7 +152,6 @@ void queue_role::hear(const protocol::new_epoch& x) {
     if (count(*g).pending == 0) { // nobody is left to ask for; what is unfinished will be reported
       pools_.leave(*g);
       g->life->attempt.reset();
-      g->owed = 0;
       reconsider(*g, true);
       continue;
     }
@@ -196,7 +189,6 @@ void queue_role::fire_due() {
       ask(*life.attempt);
       pools_.delay(*g, life.attempt->next_ask);
     } else if (life.where == pool::settling) {
-      g->owed = 0;
       pools_.leave(*g);
       reconsider(*g, true);
     } else { // rested, or flushed

@@ -50,9 +50,9 @@ struct past_attempt {
 /// So many of them are kept per gang that is not at rest.
 inline constexpr std::size_t history_longest = 20;
 
-/// The watch normally shows a Binding within milliseconds; an owed pod that it never shows was
-/// deleted in between. Planning it again is safe (its Binding is refused), only wasteful.
-inline constexpr auto settle_longest = std::chrono::seconds{10};
+/// A gang that settles waits for the watch, or for an older gang of its name, and not for time: it
+/// is only looked at again so often.
+inline constexpr auto settle_interval = std::chrono::seconds{10};
 /// A partition that has just begun, or whose gang actor was lost, is asked again; it ignores what
 /// it has under way. First soon, then ever later, and never more often than this once it has
 /// answered.
@@ -64,17 +64,14 @@ struct attempt_now {
   protocol::phase at = protocol::phase::planning;
   base::reason_code reason = base::reason_code::none;
   std::uint32_t members = 0;
-  std::uint32_t bound = 0;        ///< as it reports
-  std::uint32_t bound_before = 0; ///< when it was asked for
-  std::uint32_t arrived = 0;      ///< members offered to it that were since seen bound
-  std::uint64_t grew = 0;         ///< newest view that grew meanwhile and might help; 0 = none
-  protocol::gang_ptr who;         ///< as it was offered; null if it was resumed, not asked for
-  std::uint32_t conflicts = 0;    ///< that were lost before it
-  std::uint32_t asked = 0;        ///< how often
-  base::time_point next_ask;      ///< if the partition stays silent until then
-  bool has_changed = false;       ///< the gang itself changed meanwhile in a way that may help
+  std::uint32_t bound = 0;     ///< as it reports
+  std::uint64_t grew = 0;      ///< newest view that grew meanwhile and might help; 0 = none
+  protocol::gang_ptr who;      ///< as it was offered; null if it was resumed, not asked for
+  std::uint32_t conflicts = 0; ///< that were lost before it
+  std::uint32_t asked = 0;     ///< how often
+  base::time_point next_ask;   ///< if the partition stays silent until then
+  bool has_changed = false;    ///< the gang itself changed meanwhile in a way that may help
   bool is_heard = false;
-  bool is_earlier = false; ///< was decided before it was first heard of: resumed, not asked for
   base::time_point from;
 };
 

@@ -16,7 +16,7 @@ constexpr const char* degraded_condition = "tutti.dev/Degraded";
 
 /// Members that run, have run to their end, or are bound and not shown by the watch yet.
 std::uint32_t standing(const gang_entry& g, const tally& t) {
-  return t.bound + t.finished + g.owed;
+  return t.bound + t.finished + g.owed();
 }
 
 protocol::set_condition condition_of(const gang_entry& g) {

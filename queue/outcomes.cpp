@@ -38,10 +38,6 @@ base::explanation with_reason(base::explanation why, reason_code otherwise) {
   return why;
 }
 
-std::uint32_t newly_bound(const attempt_now& tried, const protocol::attempt_over& x) {
-  return x.bound > tried.bound_before ? x.bound - tried.bound_before : 0;
-}
-
 } // namespace
 
 void queue_role::finish(gang_entry& g, const protocol::attempt_over& x) {
@@ -50,36 +46,25 @@ void queue_role::finish(gang_entry& g, const protocol::attempt_over& x) {
   pools_.leave(g);
   const auto tried = std::move(g.life->attempt);
   remember(*g.life, *tried, x, now_);
-  settle_members(g, *tried, x);
+  settle_members(g, x);
   judge_outcome(g, *tried, x);
-  if (newly_bound(*tried, x) > 0)
+  if (!x.members_bound.empty())
     wake_by_arrivals();
 }
 
-/// No pod is planned twice: what the attempt bound and the watch has not shown yet is owed, and
-/// while something is owed the gang settles. The attempt counts bound members and names those of
-/// its plan that are left; members that its plan left out are told apart only by the watch.
-void queue_role::settle_members(gang_entry& g, const attempt_now& tried,
-                                const protocol::attempt_over& x) {
-  const auto newly = newly_bound(tried, x);
-  const auto seen = count(g).bound;
-  const auto unseen = x.bound > seen ? x.bound - seen : 0;
-  const auto owed = std::min(unseen, newly > tried.arrived ? newly - tried.arrived : 0);
-  const bool was_resumed = !tried.who; // then nobody has marked what was offered
-  for (auto* pod : g.members) {
-    const bool is_left =
-        std::find(x.members_left.begin(), x.members_left.end(), pod->uid) != x.members_left.end();
-    pod->is_owed = owed > 0 && !is_left && (pod->is_owed || (was_resumed && pod->is_pending()));
-  }
-  g.owed = owed;
-  g.limit_owed();
+/// No pod is planned twice, and nobody by facts of the past: what was bound and the watch has not
+/// shown yet is owed, and while anything is owed the gang settles. Upholds P2.
+void queue_role::settle_members(gang_entry& g, const protocol::attempt_over& x) {
+  for (const auto& uid : x.members_bound)
+    if (auto* pod = registry_.find_pod(uid); pod && pod->gang == &g)
+      pod->is_owed = pod->is_pending();
 }
 
 void queue_role::judge_outcome(gang_entry& g, const attempt_now& tried,
                                const protocol::attempt_over& x) {
   switch (x.outcome) {
   case attempt_outcome::bound:
-    after_bound(g, tried, x);
+    after_bound(g, x);
     return;
   case attempt_outcome::refused:
     if (is_passing(x.why))
@@ -104,20 +89,18 @@ void queue_role::judge_outcome(gang_entry& g, const attempt_now& tried,
 }
 
 /// Q-17, Q-18a: members that are left are tried again at once, by the gang's old age. That attempt
-/// is the one that may preempt for them (C-22); if it is refused, its explanation is theirs.
-///
-/// An attempt of an earlier life that was resumed may find its members bound already, and has never
-/// been asked for those that are left: that nobody was bound anew says nothing about them.
-void queue_role::after_bound(gang_entry& g, const attempt_now& tried,
-                             const protocol::attempt_over& x) {
+/// is the one that may preempt for them (C-22); if it is refused, its explanation is theirs. If
+/// nobody of its plan is bound, trying again at once would go in a circle.
+void queue_role::after_bound(gang_entry& g, const protocol::attempt_over& x) {
   auto& life = *g.life;
+  if (x.members_bound.empty()) {
+    after_error(g, with_reason(x.why, reason_code::undecided));
+    return;
+  }
   life.refused = life.errors = life.conflicts = 0;
   life.not_before = now_;
   life.why.reset();
-  const bool has_tried_them = tried.who && !tried.is_earlier;
-  const bool is_enough = (newly_bound(tried, x) == 0 && has_tried_them)
-                         || base::is_planted(base::mutant::leave_the_rest);
-  if (is_enough && count(g).pending > 0) { // no progress: never in a circle
+  if (base::is_planted(base::mutant::leave_the_rest) && count(g).pending > 0) {
     after_refusal(g, {}, with_reason(x.why, reason_code::undecided));
     return;
   }
@@ -138,7 +121,7 @@ void queue_role::after_refusal(gang_entry& g, const attempt_now& tried, base::ex
   life.why = std::make_unique<base::explanation>(std::move(why));
   if (goes_again)
     life.not_before = now_;
-  const bool is_open = judge(g, how_).what == gate_verdict::kind::open && g.owed == 0;
+  const bool is_open = judge(g, how_).what == gate_verdict::kind::open && g.owed() == 0;
   if (is_open)
     announce_refusal(g, *life.why, how_, out_);
   if (!is_open || has_grown || tried.has_changed) {

@@ -80,9 +80,6 @@ void queue_role::hear(const protocol::pod_seen& x) {
       hear(protocol::pod_gone{x.pod.uid});
   }
   const auto news = registry_.put(x.pod);
-  if (news.has_arrived)
-    arrived(*news.gang);
-  news.gang->limit_owed();
   if (news.gang->is_lone_pod())
     adopt_stray(*news.gang);
   reconsider(*news.gang, news.may_help);
@@ -99,7 +96,6 @@ void queue_role::hear(const protocol::pod_gone& x) {
   const auto news = registry_.drop(*pod);
   if (!news.gang)
     return;
-  news.gang->limit_owed();
   reconsider(*news.gang, news.may_help);
 }
 
@@ -288,12 +284,13 @@ void queue_role::reconsider(gang_entry& g, bool may_help) {
 
 void queue_role::open(gang_entry& g, bool may_help) {
   auto& life = life_of(g);
-  if (g.owed > 0 || is_name_in_use(g)) {
+  const auto owed = g.owed();
+  if (owed > 0 || is_name_in_use(g)) {
     explain(life, reason_code::binding,
-            g.owed > 0 ? "the last attempt is being confirmed"
-                       : "an older PodGroup of this name is being bound");
+            owed > 0 ? "the last attempt is being confirmed"
+                     : "an older PodGroup of this name is being bound");
     if (!life.is_placed || life.where != pool::settling)
-      pools_.move(g, pool::settling, now_ + settle_longest);
+      pools_.move(g, pool::settling, now_ + settle_interval);
     return;
   }
   if (life.is_placed) {
@@ -326,7 +323,6 @@ void queue_role::make_ready(gang_entry& g) {
 void queue_role::come_to_rest(gang_entry& g) {
   pools_.leave(g);
   g.life.reset();
-  g.owed = 0;
 }
 
 /// The object behind the gang is going away. An attempt under way outlives it.
@@ -337,19 +333,6 @@ void queue_role::depart(gang_entry& g) {
   if (g.life->attempt)
     strays_.emplace(g.uid(), stray{g.name(), std::move(*g.life->attempt)});
   g.life.reset();
-}
-
-/// A pod that was offered to an attempt is seen bound.
-void queue_role::arrived(gang_entry& g) {
-  if (g.life && g.life->attempt) {
-    ++g.life->attempt->arrived;
-    return;
-  }
-  for (auto& [uid, s] : strays_)
-    if (!g.is_lone_pod() && s.name == g.group->name)
-      ++s.attempt.arrived;
-  if (g.owed > 0)
-    --g.owed;
 }
 
 bool queue_role::is_name_in_use(const gang_entry& g) const {

@@ -76,7 +76,6 @@ private:
   void make_ready(gang_entry& g);
   void depart(gang_entry& g);
   void come_to_rest(gang_entry& g);
-  void arrived(gang_entry& g);
   bool is_name_in_use(const gang_entry& g) const;
   void tell_deleted(const base::gang_uid& gang);
   void answer_kept();
@@ -95,9 +94,9 @@ private:
 
   // How attempts end (outcomes.cpp).
   void finish(gang_entry& g, const protocol::attempt_over& x);
-  void settle_members(gang_entry& g, const attempt_now& tried, const protocol::attempt_over& x);
+  void settle_members(gang_entry& g, const protocol::attempt_over& x);
   void judge_outcome(gang_entry& g, const attempt_now& tried, const protocol::attempt_over& x);
-  void after_bound(gang_entry& g, const attempt_now& tried, const protocol::attempt_over& x);
+  void after_bound(gang_entry& g, const protocol::attempt_over& x);
   void after_refusal(gang_entry& g, const attempt_now& tried, base::explanation why);
   void after_conflict(gang_entry& g, base::explanation why);
   void after_error(gang_entry& g, base::explanation why, bool runs_already = false);

@@ -111,12 +111,9 @@ std::uint32_t gang_entry::min_count() const {
   return !is_lone_pod() && group->facts ? group->facts->min_count : 1;
 }
 
-void gang_entry::limit_owed() {
-  if (owed == 0)
-    return;
-  const auto offered = std::count_if(members.begin(), members.end(),
-                                     [](const pod_entry* pod) { return pod->is_owed; });
-  owed = std::min(owed, static_cast<std::uint32_t>(offered));
+std::uint32_t gang_entry::owed() const {
+  return static_cast<std::uint32_t>(std::count_if(
+      members.begin(), members.end(), [](const pod_entry* pod) { return pod->is_owed; }));
 }
 
 tally count(const gang_entry& g) {
@@ -254,10 +251,7 @@ registry::pod_news registry::put(const protocol::pod_facts& x) {
   pod_news news{.gang = pod->gang};
   news.may_help =
       pod->is_pending() ? !was_pending || old_kind != pod->kind : was_live && !pod->is_live();
-  if (pod->is_owed && !pod->is_pending()) {
-    pod->is_owed = false;
-    news.has_arrived = !pod->node.value.empty();
-  }
+  pod->is_owed = pod->is_owed && pod->is_pending();
   return news;
 }
 

@@ -41,7 +41,7 @@ struct pod_entry {
   bool is_gated : 1 = false;
   bool is_terminal : 1 = false;
   bool is_deleting : 1 = false;
-  bool is_owed : 1 = false; ///< offered to an attempt whose end the watch has not yet shown for it
+  bool is_owed : 1 = false;   ///< bound, as its attempt has said, and not shown so by the watch yet
   bool is_retold : 1 = false; ///< since the mirror last began to tell everything anew
 
   bool is_live() const { return !is_terminal && !is_deleting; }
@@ -65,7 +65,6 @@ struct gang_entry {
   boost::container::small_vector<pod_entry*, 1> members; ///< by (created, name)
   std::unique_ptr<gang_life> life;                       ///< null = at rest
   std::uint32_t attempts = 0;                            ///< ever made
-  std::uint32_t owed = 0;   ///< bound, but not shown by the watch yet; outlives the group's object
   bool has_run = false;     ///< its minimum was bound once, as far as this life knows
   bool is_degraded = false; ///< started, and below its minimum for longer than repair may take
 
@@ -78,8 +77,8 @@ struct gang_entry {
   std::int32_t priority() const;
   std::int64_t created_ms() const;
   std::uint32_t min_count() const;
-  /// No more is owed than there are members that were offered and not shown since.
-  void limit_owed();
+  /// Members that are bound and not shown so yet.
+  std::uint32_t owed() const;
 };
 
 /// Members by what they are to the quorum.
@@ -118,8 +117,7 @@ public:
   /// What a pod's news means for the gang it belongs to.
   struct pod_news {
     gang_entry* gang = nullptr;
-    bool may_help = false;    ///< a new pending member, one less, or other requirements
-    bool has_arrived = false; ///< an owed member was seen bound
+    bool may_help = false; ///< a new pending member, one less, or other requirements
   };
   /// Adds or updates a pod. The caller has removed it before if it changes its group.
   pod_news put(const protocol::pod_facts& x);

@@ -50,7 +50,7 @@ std::uint32_t bound_of(const gang_entry& g, const tally& t) {
     return t.bound;
   if (g.life->attempt)
     return std::max(t.bound, g.life->attempt->bound);
-  return t.bound + g.owed;
+  return t.bound + g.owed();
 }
 
 std::int64_t ms(base::duration d) {

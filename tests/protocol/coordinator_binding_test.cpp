@@ -167,7 +167,7 @@ TEST_F(coordinator, a_pod_deleted_in_mid_flight_is_given_up_with_its_cause) {
   store_amends();
   ASSERT_TRUE(ended());
   EXPECT_EQ(ended()->outcome, attempt_outcome::bound) << "two of two that the gang needs";
-  EXPECT_EQ(ended()->members_left, std::vector<base::pod_uid>{{"p2-uid"}});
+  EXPECT_EQ(ended()->members_bound, (std::vector<base::pod_uid>{{"p0-uid"}, {"p1-uid"}}));
   EXPECT_NE(ended()->why.detail.find("PodGone"), std::string::npos);
 }
 

@@ -28,8 +28,27 @@ struct partition : testing::Test {
     g->uid = {uid};
     return g;
   }
-  base::attempt_id tries(const char* uid) {
-    hear(try_gang{gang_named(uid), 0});
+  struct shown {
+    const char* pod;
+    const char* node; ///< "" = pending
+  };
+  /// The gang "g" as the queue shows it.
+  static gang_ptr gang_of(std::initializer_list<shown> members) {
+    auto g = std::make_shared<gang>();
+    g->uid = {"g"};
+    for (const auto& m : members)
+      g->members.push_back({.uid = {m.pod}, .name = m.pod, .node = {m.node}});
+    return g;
+  }
+  const arm* armed() const {
+    for (const auto& e : out.list())
+      if (const auto* a = std::get_if<arm>(&e))
+        return a;
+    return nullptr;
+  }
+  base::attempt_id tries(const char* uid) { return begins(gang_named(uid)); }
+  base::attempt_id begins(gang_ptr who) {
+    hear(try_gang{std::move(who), 0});
     auto begun = sent<begin_attempt>();
     EXPECT_EQ(begun.size(), 1u);
     return begun.empty() ? base::attempt_id{} : begun.front().second.attempt;
@@ -112,6 +131,67 @@ TEST_F(partition, F6_a_quarantined_decision_is_neither_resumed_nor_called_over) 
   EXPECT_TRUE(out.empty()) << "its shards go on holding";
   hear(gang_deleted{{"bad"}});
   EXPECT_TRUE(forgotten().empty());
+}
+
+TEST_F(partition, F6_a_quarantined_gang_is_tried_and_its_decision_resumed_after_a_rest) {
+  out = role.on(started{.epoch = {5},
+                        .incarnation = {2},
+                        .open = {record("decided", 4, false)},
+                        .quarantined = {{"bad"}, {"decided"}}},
+                {});
+  const auto* rest = armed();
+  ASSERT_NE(rest, nullptr);
+  EXPECT_EQ(rest->after, quarantine_rest);
+  out = role.on(timer_fired{rest->timer}, {});
+  ASSERT_EQ(sent<resume_decision>().size(), 1u);
+  EXPECT_EQ(sent<resume_decision>().front().second.what->by.gang.value, "decided");
+  tries("bad");
+  out = role.on(child_died{to_gang({"decided"})}, {});
+  EXPECT_TRUE(std::holds_alternative<rebuild>(out.list().front()))
+      << "and its next life is told that it is quarantined";
+}
+
+TEST_F(partition, nobody_rests_where_nobody_is_quarantined) {
+  starts({record("g", 4, false)});
+  EXPECT_EQ(armed(), nullptr);
+}
+
+// ---------------------------------------------------------------- facts that are late
+
+TEST_F(partition, P2_a_gang_is_not_tried_by_facts_that_show_a_bound_member_pending) {
+  starts();
+  const auto first = begins(gang_of({{"a", ""}, {"b", ""}, {"c", ""}}));
+  hear(attempt_over{
+      .attempt = first, .outcome = attempt_outcome::bound, .members_bound = {{"a"}, {"b"}}});
+  hear(try_gang{gang_of({{"a", "n1"}, {"b", ""}, {"c", ""}}), 0});
+  EXPECT_TRUE(sent<begin_attempt>().empty()) << "c might be planned far from b";
+  ASSERT_EQ(sent<attempt_over>().size(), 1u);
+  const auto [whom, over] = sent<attempt_over>().front();
+  EXPECT_EQ(whom, to(role_kind::queue));
+  EXPECT_EQ(over.outcome, attempt_outcome::conflict);
+  EXPECT_EQ(over.why.primary, base::reason_code::view_stale);
+  EXPECT_EQ(over.members_bound, std::vector<base::pod_uid>{{"b"}});
+  EXPECT_EQ(over.bound, 2u);
+  begins(gang_of({{"a", "n1"}, {"b", "n1"}, {"c", ""}}));
+}
+
+TEST_F(partition, P2_members_that_are_gone_do_not_make_facts_late) {
+  starts();
+  const auto first = begins(gang_of({{"a", ""}, {"b", ""}}));
+  hear(attempt_over{
+      .attempt = first, .outcome = attempt_outcome::bound, .members_bound = {{"a"}, {"b"}}});
+  begins(gang_of({{"a", "n1"}, {"b-made-anew", ""}}));
+}
+
+TEST_F(partition, P2_a_new_owner_knows_from_the_log_who_is_bound) {
+  auto done = *record("g", 4, true);
+  done.chosen.slices.push_back({.shard = {0}, .seats = {{.pod = {"a"}}, {.pod = {"b"}}}});
+  done.cancelled = {{"b"}};
+  starts({std::make_shared<const decision>(done)});
+  hear(try_gang{gang_of({{"a", ""}, {"b", ""}}), 0});
+  EXPECT_TRUE(sent<begin_attempt>().empty());
+  EXPECT_EQ(sent<attempt_over>().front().second.members_bound, std::vector<base::pod_uid>{{"a"}});
+  begins(gang_of({{"a", "n1"}, {"b", ""}}));
 }
 
 TEST_F(partition, asks_for_the_fence_that_a_former_life_may_have_been_told) {

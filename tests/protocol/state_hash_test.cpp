@@ -248,6 +248,14 @@ TEST(state_hash, of_partitions_in_different_states_differs) {
          p.tries("g");
          p.hear(attempt_over{.attempt = {{"g"}, 1, {5}, 1}, .outcome = attempt_outcome::bound});
        }},
+      {"one gang bound, and who of it",
+       [](registrar& p) {
+         p.starts(5, 2);
+         p.tries("g");
+         p.hear(attempt_over{.attempt = {{"g"}, 1, {5}, 1},
+                             .outcome = attempt_outcome::bound,
+                             .members_bound = {{"p"}}});
+       }},
       {"deleted under way",
        [](registrar& p) {
          p.starts(5, 2);

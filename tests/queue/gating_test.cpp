@@ -199,7 +199,7 @@ TEST_F(Gating, a_member_that_asks_for_what_nobody_weighs_keeps_its_gang_out_visi
   group("g", {.min = 1});
   pod("a", {.group = "g"});
   tried();
-  over(new_attempt("g"), attempt_outcome::bound, {}, 1);
+  over(new_attempt("g"), attempt_outcome::bound, {}, {"a"});
   pod("a", {.group = "g", .node = "n1"});
   pod("b", {.group = "g", .refused = claim});
   EXPECT_EQ(tried(), names{}) << "it is not placed as if it had not asked";

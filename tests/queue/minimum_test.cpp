@@ -44,11 +44,11 @@ TEST_F(Minimum, is_repaired_at_once_after_an_attempt_that_left_it_short) {
   pod("c", {.group = "g"});
   EXPECT_EQ(tried(), names{"g"});
   pod("a", {.group = "g", .node = "n1"});
-  over(new_attempt("g"), attempt_outcome::degraded, {}, 1, {{"uid-b"}, {"uid-c"}});
+  over(new_attempt("g"), attempt_outcome::degraded, {}, {"a"});
   const auto again = tried_gang();
   ASSERT_NE(again, nullptr) << "what runs waits for the rest";
   EXPECT_TRUE(again->has_started);
-  over(new_attempt("g"), attempt_outcome::degraded, {}, 1, {{"uid-b"}, {"uid-c"}});
+  over(new_attempt("g"), attempt_outcome::degraded, {}, {}, 1);
   EXPECT_EQ(tried(), names{}) << "a second failure earns a rest";
   pass(4s);
   EXPECT_FALSE(tried().empty());
@@ -79,7 +79,7 @@ TEST_F(Minimum, is_taken_back_when_it_is_bound_again) {
   degraded_words();
   pod("c", {.group = "g"});
   EXPECT_EQ(tried(), names{"g"}) << "a degraded gang is still tried";
-  over(new_attempt("g"), attempt_outcome::bound, {}, 2);
+  over(new_attempt("g"), attempt_outcome::bound, {}, {"c"}, 1);
   pod("c", {.group = "g", .node = "n3"});
   const auto said = degraded_words();
   ASSERT_EQ(said.size(), 1u);

@@ -37,7 +37,7 @@ TEST_F(Owner, F6_a_new_life_of_the_partition_is_asked_at_once_and_the_gang_stays
   auto second = first;
   second.epoch = {2};
   progress(second);
-  over(second, attempt_outcome::bound, {}, 1);
+  over(second, attempt_outcome::bound, {}, {"a"});
   EXPECT_NE(row("a", "pool"), "attempting");
 }
 
@@ -52,7 +52,7 @@ TEST_F(Owner, F6_a_decision_that_is_resumed_goes_on_under_its_old_name) {
   begins(mine(), 2);
   tried();
   progress(first);
-  over(first, attempt_outcome::bound, {}, 1);
+  over(first, attempt_outcome::bound, {}, {"a"});
   EXPECT_NE(row("a", "pool"), "attempting");
 }
 

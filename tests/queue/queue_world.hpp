@@ -149,10 +149,14 @@ struct QueueWorld : testing::Test {
   base::attempt_id new_attempt(const std::string& gang) {
     return {.gang = {"uid-" + gang}, .ordinal = 1, .epoch = {1}, .try_no = ++tries};
   }
+  /// `bound` are the pods that it has bound, beside `before` that were bound when it began.
   void over(const base::attempt_id& id, attempt_outcome how_it_ended, base::explanation why = {},
-            std::uint32_t bound = 0, std::vector<base::pod_uid> left = {}) {
-    tell(protocol::attempt_over{id, how_it_ended, std::move(why), std::move(left), bound},
-         protocol::role_kind::partition);
+            const std::vector<std::string>& bound = {}, std::uint32_t before = 0) {
+    protocol::attempt_over m{.attempt = id, .outcome = how_it_ended, .why = std::move(why)};
+    for (const auto& name : bound)
+      m.members_bound.push_back({"uid-" + name});
+    m.bound = before + static_cast<std::uint32_t>(bound.size());
+    tell(std::move(m), protocol::role_kind::partition);
   }
   void refuse(const std::string& gang, std::uint64_t view = 0,
               base::reason_code code = base::reason_code::insufficient_resources) {

@@ -256,7 +256,7 @@ TEST_F(Reading, a_resumed_decision_has_a_row_before_any_fact_and_is_not_tried_ag
   group("g", {.min = 2});
   synced();
   EXPECT_EQ(tried(), names{});
-  over(id, attempt_outcome::bound, {}, 2);
+  over(id, attempt_outcome::bound, {}, {"m", "n"});
   EXPECT_EQ(tried(), names{}) << "n is bound, only not seen so";
   pod("n", {.group = "g", .node = "n2"});
   EXPECT_EQ(tried(), names{});

@@ -149,7 +149,7 @@ TEST_F(Retry, affinity_is_helped_by_pods_that_arrive) {
   pass(5s);
   pod("b", {});
   tried();
-  over(new_attempt("b"), attempt_outcome::bound, {}, 1);
+  over(new_attempt("b"), attempt_outcome::bound, {}, {"b"});
   EXPECT_EQ(tried(), names{"a"});
 }
 
@@ -212,7 +212,7 @@ TEST_F(RetryGroup, a_change_that_means_nothing_wakes_nobody) {
 
 TEST_F(RetryGroup, q18a_members_that_are_left_are_tried_at_once_with_the_bound_ones_counted) {
   pod("x", {.group = "g"});
-  over(new_attempt("g"), attempt_outcome::bound, {}, 2);
+  over(new_attempt("g"), attempt_outcome::bound, {}, {"m", "n"});
   EXPECT_EQ(tried(), names{}) << "the watch has not shown what is bound";
   EXPECT_EQ(row("g", "pool"), "settling");
   EXPECT_FALSE(quiet());
@@ -231,15 +231,15 @@ TEST_F(RetryGroup, q18a_members_that_are_left_are_tried_at_once_with_the_bound_o
 TEST_F(RetryGroup, a_bound_gang_keeps_nothing_but_its_row) {
   pod("m", {.group = "g", .node = "n1"});
   pod("n", {.group = "g", .node = "n2"});
-  over(new_attempt("g"), attempt_outcome::bound, {}, 2);
+  over(new_attempt("g"), attempt_outcome::bound, {}, {"m", "n"});
   EXPECT_EQ(row("g", "phase"), "Bound");
   EXPECT_EQ(row("g", "reason"), "<none>");
   EXPECT_EQ(row("g", "attempts"), "1");
   EXPECT_TRUE(quiet());
 }
 
-TEST_F(RetryGroup, an_owed_member_that_the_watch_never_shows_is_given_up_after_a_while) {
-  over(new_attempt("g"), attempt_outcome::bound, {}, 2);
+TEST_F(RetryGroup, an_owed_member_that_is_gone_is_not_waited_for) {
+  over(new_attempt("g"), attempt_outcome::bound, {}, {"m", "n"});
   pod("m", {.group = "g", .node = "n1"});
   pod_gone("n");
   EXPECT_EQ(row("g", "phase"), "Gated") << "one of two is left, and nothing is owed";
@@ -247,38 +247,57 @@ TEST_F(RetryGroup, an_owed_member_that_the_watch_never_shows_is_given_up_after_a
   EXPECT_EQ(pods_of(tried_gang()), (names{"o", "m"}));
 }
 
-TEST_F(RetryGroup, a_lost_watch_event_does_not_hold_the_gang_for_ever) {
-  over(new_attempt("g"), attempt_outcome::bound, {}, 2);
-  pass(9s);
-  EXPECT_EQ(tried(), names{});
-  pass(1s);
-  EXPECT_EQ(tried(), names{"g"});
+TEST_F(RetryGroup, P2_a_watch_that_is_held_up_makes_the_gang_wait_however_long) {
+  pod("x", {.group = "g"});
+  over(new_attempt("g"), attempt_outcome::bound, {}, {"m", "n"});
+  pass(10min);
+  EXPECT_EQ(tried(), names{}) << "where m and n are is not known here, and x must go there too";
+  EXPECT_EQ(row("g", "pool"), "settling");
+  pod("m", {.group = "g", .node = "n1"});
+  pod("n", {.group = "g", .node = "n1"});
+  EXPECT_EQ(pods_of(tried_gang()), (names{"x", "m", "n"}));
 }
 
-TEST_F(RetryGroup, q18_a_member_the_plan_could_not_bind_comes_back_alone) {
-  over(new_attempt("g"), attempt_outcome::bound, {}, 1, {{"uid-n"}});
+TEST_F(RetryGroup, P2_a_gang_whose_facts_its_partition_calls_late_waits_for_the_watch) {
+  base::explanation why;
+  why.primary = base::reason_code::view_stale;
+  over(new_attempt("g"), attempt_outcome::conflict, why, {"m"});
+  pass(1min);
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("g", "pool"), "settling");
   pod("m", {.group = "g", .node = "n1"});
   EXPECT_EQ(pods_of(tried_gang()), (names{"n", "m"}));
 }
 
-TEST_F(RetryGroup, an_attempt_that_bound_nothing_new_is_no_success) {
-  over(new_attempt("g"), attempt_outcome::bound, {}, 0);
+TEST_F(RetryGroup, q18_a_member_the_plan_could_not_bind_comes_back_alone) {
+  over(new_attempt("g"), attempt_outcome::bound, {}, {"m"});
+  pod("m", {.group = "g", .node = "n1"});
+  EXPECT_EQ(pods_of(tried_gang()), (names{"n", "m"}));
+}
+
+TEST_F(RetryGroup, an_attempt_that_bound_nobody_is_no_success_and_rests_ever_longer) {
+  over(new_attempt("g"), attempt_outcome::bound);
   EXPECT_EQ(tried(), names{});
   EXPECT_EQ(row("g", "reason"), "Undecided");
+  EXPECT_EQ(row("g", "next_try_in_ms"), "1000");
+  pass(1s);
+  tried();
+  over(new_attempt("g"), attempt_outcome::bound);
+  EXPECT_EQ(row("g", "next_try_in_ms"), "2000");
 }
 
 TEST_F(RetryGroup, a_gang_that_could_not_be_repaired_is_tried_again_with_new_members) {
-  over(new_attempt("g"), attempt_outcome::degraded, {}, 1, {{"uid-n"}});
+  over(new_attempt("g"), attempt_outcome::degraded, {}, {"m"});
   EXPECT_EQ(tried(), names{}) << "m is bound and not shown yet";
   pod("m", {.group = "g", .node = "n1"});
   EXPECT_EQ(tried(), names{"g"}) << "repair begins at once";
   pod_gone("n");
-  over(new_attempt("g"), attempt_outcome::stopped, {}, 1);
+  over(new_attempt("g"), attempt_outcome::stopped, {}, {}, 1);
   EXPECT_EQ(row("g", "detail"), "1/2 members");
   pod("o", {.group = "g"});
   pass(4s);
   EXPECT_FALSE(tried().empty());
-  over(new_attempt("g"), attempt_outcome::bound, {}, 2);
+  over(new_attempt("g"), attempt_outcome::bound, {}, {"o"}, 1);
   pod("o", {.group = "g", .node = "n3"});
   EXPECT_EQ(row("g", "phase"), "Bound");
 }
@@ -296,7 +315,7 @@ TEST_F(RetryGroup, q34_an_attempt_outlives_its_group_and_the_namesake_waits_for_
 TEST_F(RetryGroup, q34_what_the_older_attempt_bound_is_not_planned_again) {
   group_gone("g");
   group("g", {.min = 1, .uid = "second"});
-  over(new_attempt("g"), attempt_outcome::bound, {}, 2);
+  over(new_attempt("g"), attempt_outcome::bound, {}, {"m", "n"});
   EXPECT_EQ(tried(), names{});
   pod("m", {.group = "g", .node = "n1"});
   pod("n", {.group = "g", .node = "n2"});
@@ -355,7 +374,7 @@ TEST_F(Resumed, members_above_the_minimum_are_tried_as_soon_as_it_ends) {
   progress(protocol::phase::decided);
   synced();
   EXPECT_EQ(tried(), names{}) << "one attempt at a time";
-  over(id, attempt_outcome::bound, {}, 2);
+  over(id, attempt_outcome::bound, {}, {"a", "b"});
   EXPECT_EQ(tried(), names{"g"});
 }
 
@@ -365,15 +384,25 @@ TEST_F(Resumed, members_above_the_minimum_are_tried_though_the_facts_came_first)
   EXPECT_EQ(tried(), names{"g"}) << "the partition resumes and does not begin";
   progress(protocol::phase::decided);
   progress(protocol::phase::binding);
-  over(id, attempt_outcome::bound, {}, 2);
+  over(id, attempt_outcome::bound, {}, {"a", "b"});
   EXPECT_EQ(tried(), names{"g"});
 }
 
 TEST_F(Resumed, members_above_the_minimum_are_tried_though_it_ended_before_the_facts_came) {
   progress(protocol::phase::decided);
-  over(id, attempt_outcome::bound, {}, 2);
+  over(id, attempt_outcome::bound, {}, {"a", "b"});
   facts();
   synced();
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+/// The queue alone has died: the attempt that its former life has asked for goes on, and this one
+/// hears of it when it ends.
+TEST_F(Resumed, members_above_the_minimum_are_tried_though_another_life_has_asked_for_the_others) {
+  facts();
+  synced();
+  EXPECT_EQ(tried(), names{"g"}) << "its partition says nothing: it has an attempt under way";
+  over(id, attempt_outcome::bound, {}, {"a", "b"});
   EXPECT_EQ(tried(), names{"g"});
 }
 
@@ -383,9 +412,9 @@ TEST_F(Resumed, members_that_were_tried_in_vain_rest_all_the_same) {
   EXPECT_EQ(tried(), names{"g"});
   progress(protocol::phase::preparing);
   progress(protocol::phase::binding);
-  over(id, attempt_outcome::bound, {}, 2, {{"uid-c"}, {"uid-d"}});
+  over(id, attempt_outcome::bound, {}, {}, 2);
   EXPECT_EQ(tried(), names{}) << "never in a circle";
-  EXPECT_EQ(row("g", "pool"), "waiting");
+  EXPECT_EQ(row("g", "pool"), "backing_off");
 }
 
 } // namespace
