@@ -239,6 +239,7 @@ void mirror_role::on_pod(const change& c, effects& out) {
   if (!takes_room && !ours && c.tag == 0)
     return;
   const auto slot = slot_of(c.tag, p.meta.uid);
+  pods_[slot].is_finished = p.is_terminal();
   if (takes_room)
     place(slot, {&entry_of(p.node_name), facts_.footprint(p)}, out);
   else
@@ -403,6 +404,8 @@ void mirror_role::hear(const protocol::received& e, effects& out) {
     hear(*x, out);
   else if (const auto* idle = std::get_if<protocol::node_idle>(&e.what))
     hear({e.from.index}, *idle, out);
+  else if (const auto* awaited = std::get_if<protocol::pods_awaited>(&e.what))
+    hear(*awaited, out);
   if (!std::holds_alternative<protocol::view_wanted>(e.what) || !is_started_)
     return;
   if (e.from.kind == role_kind::shard) {
@@ -433,6 +436,27 @@ void mirror_role::hear(const protocol::nodes_held& x, effects& out) {
   for (auto& [name, n] : by_name_)
     if (n.facts)
       put_node(n, out);
+}
+
+/// A watch shows how things are, not how they came about: a pod may be bound and finish, or go, and
+/// be seen on no node. Whoever holds room for it asks. Upholds S10: the pod was known when its room
+/// was promised, so one that is not known here any more is gone.
+void mirror_role::hear(const protocol::pods_awaited& x, effects& out) const {
+  if (!was_fresh_)
+    return;
+  std::map<std::string_view, const pod_slot*> here; // of those that are asked about
+  for (const auto& asked : x.pods)
+    here.emplace(asked.pod.value, nullptr);
+  for (const auto& s : pods_)
+    if (const auto pos = here.find(s.uid); pos != here.end())
+      pos->second = &s;
+  for (const auto& asked : x.pods) {
+    const auto* s = here.at(asked.pod.value);
+    const bool may_take_room =
+        s && (s->node ? !s->node->facts || s->node->facts->uid == asked.node : !s->is_finished);
+    if (!may_take_room)
+      out.tell(to_shard(x.shard), asked);
+  }
 }
 
 /// A word about an earlier move, or of a node that has come back meanwhile, says nothing: the shard

@@ -74,6 +74,7 @@ private:
     footprint_ptr takes;
     node_entry* node = nullptr;                  // null: takes no room
     bool is_told = false;                        // to the queue
+    bool is_finished = false;                    // will not take room any more
     std::unique_ptr<workload_groups::use> group; // v1alpha1: as counted in workloads_
   };
 
@@ -103,6 +104,7 @@ private:
 
   void hear(const protocol::received& e, protocol::effects& out);
   void hear(const protocol::nodes_held& x, protocol::effects& out);
+  void hear(const protocol::pods_awaited& x, protocol::effects& out) const;
   void hear(base::shard_id from, const protocol::node_idle& x, protocol::effects& out);
   void tell_shard_again(base::shard_id shard, protocol::effects& out);
   void tell_queue_again(protocol::effects& out);

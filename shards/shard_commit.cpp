@@ -138,6 +138,9 @@ void shard_role::answer_commit(const attempt_id& attempt) {
   ensure(r != nullptr && !r->is_in_doubt(), to_text(attempt));
   bool cannot_know = false;
   if (auto no = lost_room(attempt, *r, cannot_know)) {
+    // Perhaps it is held for somebody who has come and gone.
+    for (const auto& [node, held] : held_by_node(*r))
+      ask_about(book_.on_node(node));
     refuse_commit(attempt, std::move(*no));
     return;
   }

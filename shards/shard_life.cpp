@@ -26,9 +26,11 @@ enum timer_kind : std::uint32_t {
 /// a gang that waits for victims is quiet for minutes.
 constexpr base::duration quiet_first = base::limits::resend_longest;
 constexpr base::duration quiet_longest = base::limits::view_stale_after;
-/// After DONE every pod of the attempt is bound or gone. A view that is still fresh so much later
-/// has told all of that: what it did not tell of was never here.
+/// After DONE every pod of the attempt is bound or gone. A view that was fresh all the while until
+/// so much later has told all of that: what it did not tell of was never here.
 constexpr base::duration told_by_then = base::limits::view_stale_after;
+/// Long before that the mirror is asked, this often.
+constexpr base::duration ask_interval = base::limits::resend_longest;
 
 std::uint64_t key_of(const attempt_id& x) {
   return std::hash<attempt_id>{}(x);
@@ -289,8 +291,9 @@ void shard_role::watch_over(const attempt_id& attempt) {
   const auto key = key_of(attempt);
   watched_[key] = attempt;
   if (r->is_finished) {
+    r->patience = {};
     out_.add(disarm{{ask_timer, key}});
-    out_.add(arm{{drop_timer, key}, told_by_then});
+    out_.add(arm{{drop_timer, key}, ask_interval});
     return;
   }
   r->patience = r->is_in_doubt() ? base::duration{base::limits::resend_first} : quiet_first;
@@ -313,7 +316,7 @@ void shard_role::on_timer(const timer_id& x) {
   auto* r = book_.find(attempt);
   ensure(r != nullptr, to_text(attempt));
   if (x.kind == drop_timer && r->is_finished) {
-    drop_unseen(attempt);
+    drop_unseen(attempt, *r);
     return;
   }
   if (x.kind != ask_timer || r->is_finished)
@@ -344,17 +347,31 @@ void shard_role::press_again(const attempt_id& attempt, const reservation& r) {
   }
 }
 
-void shard_role::drop_unseen(const attempt_id& attempt) {
-  if (!nodes_.is_fresh()) {
-    out_.add(arm{{drop_timer, key_of(attempt)}, told_by_then});
+/// Upholds S10. Pods may come and go between two looks of a watch, and nobody is told then: so the
+/// mirror is asked. `patience` is for how long the view has been fresh since DONE.
+void shard_role::drop_unseen(const attempt_id& attempt, reservation& r) {
+  r.patience = nodes_.is_fresh() ? r.patience + ask_interval : base::duration{};
+  if (r.patience < told_by_then) {
+    ask_about({attempt});
+    out_.add(arm{{drop_timer, key_of(attempt)}, ask_interval});
     return;
   }
-  const auto* r = book_.find(attempt);
   out_.add(
       note{"shard.dropped_unseen",
-           {{"attempt", to_text(attempt)}, {"pods", static_cast<std::int64_t>(r->left.size())}}});
+           {{"attempt", to_text(attempt)}, {"pods", static_cast<std::int64_t>(r.left.size())}}});
   out_.add(append{released_record{attempt, {}}, append::durability::lazy});
   forget(attempt);
+}
+
+/// What is held for pods that came and went, or will not come, is told by the mirror.
+void shard_role::ask_about(const std::vector<attempt_id>& attempts) {
+  pods_awaited asked{how_.shard, {}};
+  for (const auto& attempt : attempts)
+    if (const auto* r = book_.find(attempt))
+      for (const auto& [pod, node] : r->left)
+        asked.pods.push_back({node, pod});
+  if (!asked.pods.empty() && nodes_.is_fresh())
+    out_.tell(to(role_kind::mirror), std::move(asked));
 }
 
 } // namespace tutti::shards

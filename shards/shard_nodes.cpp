@@ -172,6 +172,7 @@ void shard_role::consume(const base::pod_uid& pod, const node_uid& told_node) {
 }
 
 void shard_role::hear(const view_trust& x) {
+  const bool was_fresh = nodes_.is_fresh();
   nodes_.trust(x);
   if (!x.fresh && x.is_anew)
     tell_held();
@@ -180,6 +181,12 @@ void shard_role::hear(const view_trust& x) {
     hear(pod);
   for (const auto& node : missing.nodes)
     lose_node(node);
+  if (!was_fresh && nodes_.is_fresh()) { // what happened while nobody looked was told to nobody
+    std::vector<attempt_id> all;
+    for (const auto& [attempt, r] : book_.all())
+      all.push_back(attempt);
+    ask_about(all);
+  }
 }
 
 void shard_role::hear(const view_wanted&) {

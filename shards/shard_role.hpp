@@ -130,7 +130,8 @@ private:
   void watch_over(const base::attempt_id& attempt);
   void stop_watching(const base::attempt_id& attempt);
   void press_again(const base::attempt_id& attempt, const reservation& r);
-  void drop_unseen(const base::attempt_id& attempt);
+  void drop_unseen(const base::attempt_id& attempt, reservation& r);
+  void ask_about(const std::vector<base::attempt_id>& attempts);
 
   // ---- reading: shard_inspect.cpp
   void hear(const protocol::inspect& x);

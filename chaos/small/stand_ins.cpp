@@ -182,6 +182,18 @@ void world::give_list(const address& shard) {
   hear(protocol::view_trust{.fresh = true});
 }
 
+/// Behind all that was told before.
+void world::tell_left(const protocol::pods_awaited& x) {
+  for (const auto& asked : x.pods)
+    for (std::size_t n = 0; n < pods; ++n) {
+      const auto& pod = api_.all()[n];
+      const bool is_elsewhere =
+          !pod.node.empty() && the_scene().nodes.at(node_number(pod.node))->uid != asked.node;
+      if (asked.pod.value == api_truth::uid_of(n) && (pod.is_gone || is_elsewhere))
+        tell(protocol::to(role_kind::mirror), protocol::to_shard(x.shard), asked);
+    }
+}
+
 void world::tell_watchers(std::size_t pod) {
   const auto& x = api_.all().at(pod);
   if (x.node.empty())

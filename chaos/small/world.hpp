@@ -161,6 +161,7 @@ private:
   void plan_for(const protocol::plan_request& x);
   void give_list(const protocol::address& shard);
   void tell_watchers(std::size_t pod);
+  void tell_left(const protocol::pods_awaited& x);
   protocol::gang_ptr facts() const;
   bool is_wanted() const;
 

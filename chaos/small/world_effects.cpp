@@ -62,6 +62,8 @@ void world::act(const cell&, const address& at, protocol::send& x) {
   case role_kind::mirror: // nodes stay where they are, and an owner's epoch is above all fences
     if (at.kind == role_kind::shard && std::holds_alternative<protocol::view_wanted>(x.what))
       put({.what = item::kind::list, .from = x.to, .to = at});
+    else if (const auto* ask = std::get_if<protocol::pods_awaited>(&x.what))
+      tell_left(*ask);
     return;
   case role_kind::queue:
     if (std::holds_alternative<protocol::gang_progress>(x.what)

@@ -85,6 +85,13 @@ struct Mirror : testing::Test {
     hear(protocol::received{protocol::to_shard({shard}),
                             protocol::nodes_held{{shard}, std::move(what)}});
   }
+  /// The shard of rack "r1" holds room for these on the node "N1".
+  void awaits(std::initializer_list<const char*> pods) {
+    protocol::pods_awaited asked{{index_of("r1")}, {}};
+    for (const auto* name : pods)
+      asked.pods.push_back({{"N1"}, {std::string{"uid-"} + name}});
+    hear(protocol::received{protocol::to_shard(asked.shard), asked});
+  }
   void idle(std::uint32_t shard, const std::string& node, std::uint64_t move) {
     hear(protocol::received{protocol::to_shard({shard}), protocol::node_idle{{node}, move}});
   }
@@ -225,6 +232,34 @@ TEST_F(Mirror, the_facts_of_a_node_are_complete) {
   EXPECT_EQ(facts->domains, (std::vector<std::string>{"", "r1"}));
   EXPECT_EQ(facts->allocatable.cpu_milli, 4000);
   EXPECT_NE(facts->facts_hash, 0u);
+}
+
+TEST_F(Mirror, S10_answers_who_awaits_pods_that_have_come_and_gone_unseen) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  for (const auto* name : {"waits", "runs", "finishes", "goes", "runs-elsewhere"})
+    pod({.name = name}, "ADDED");
+  pod({.name = "runs", .node = "n1"});
+  pod({.name = "runs-elsewhere", .node = "n2"});
+  node({.name = "n2", .uid = "N2", .rack = "r1"}, "ADDED");
+  pod({.name = "finishes", .node = "n1", .phase = "Succeeded"}); // was never seen to run
+  pod({.name = "goes"}, "DELETED");
+  said();
+  awaits({"waits", "runs", "finishes", "goes", "runs-elsewhere", "was-never-here"});
+  EXPECT_EQ(said(), (story{shard_of("r1") + " pod_left uid-finishes from N1",
+                           shard_of("r1") + " pod_left uid-goes from N1",
+                           shard_of("r1") + " pod_left uid-runs-elsewhere from N1",
+                           shard_of("r1") + " pod_left uid-was-never-here from N1"}));
+}
+
+TEST_F(Mirror, S12_says_nothing_of_pods_that_are_awaited_while_it_is_blind) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  log.close(streams.at(pods));
+  hear(protocol::stream_closed{streams.at(pods), "reset"});
+  said();
+  awaits({"p"});
+  EXPECT_TRUE(said().empty()) << "it may have come since";
 }
 
 TEST_F(Mirror, pods_wait_for_their_node) {

@@ -263,6 +263,45 @@ TEST_F(Shard, after_finish_it_holds_what_is_not_yet_seen_bound_or_gone) {
   EXPECT_EQ(world.free_cpus("n2"), 4);
 }
 
+TEST_F(Shard,
+       S10_after_finish_it_asks_about_pods_that_were_not_seen_and_frees_those_that_are_gone) {
+  EXPECT_TRUE(committed(g, g_asks));
+  runs("a", "n1", 2);
+  finish(g);
+  EXPECT_EQ(world.count<protocol::pods_awaited>(), 0u) << "the watch is a moment late, as always";
+  world.pass(base::limits::resend_longest);
+  EXPECT_EQ(awaited(), names{"b"});
+  world.pass(base::limits::resend_longest);
+  EXPECT_EQ(awaited(), names{"b"}) << "the question may be lost";
+  leaves("b", "n2");
+  EXPECT_EQ(state(g), reservation_state::absent);
+  EXPECT_EQ(world.free_cpus("n2"), 4);
+}
+
+TEST_F(Shard, L1_it_asks_whom_it_holds_for_as_soon_as_it_can_see_again) {
+  EXPECT_TRUE(committed(g, g_asks));
+  EXPECT_TRUE(promised(h, slice({{"x", "n1", 1}})));
+  fresh(false);
+  EXPECT_EQ(world.count<protocol::pods_awaited>(), 0u);
+  fresh(true);
+  EXPECT_EQ(awaited(), (names{"a", "b", "x"}));
+  leaves("b", "n2"); // it has been bound, and has finished, while nobody looked
+  EXPECT_EQ(world.free_cpus("n2"), 4);
+  EXPECT_EQ(state(g), reservation_state::committed) << "a is still awaited";
+}
+
+TEST_F(Shard, L1_it_asks_about_the_holders_of_a_node_when_it_cannot_ack) {
+  EXPECT_TRUE(committed(g, g_asks));
+  EXPECT_TRUE(committed(h, slice({{"x", "n1", 1}})));
+  runs("foreign", "n1", 2);
+  commit(h, slice({{"x", "n1", 1}}));
+  EXPECT_FALSE(acked());
+  EXPECT_EQ(awaited(), (names{"a", "b", "x"}));
+  leaves("a", "n1");
+  commit(h, slice({{"x", "n1", 1}}));
+  EXPECT_TRUE(acked());
+}
+
 TEST_F(Shard, what_a_fresh_view_never_showed_after_finish_is_dropped) {
   EXPECT_TRUE(committed(g, g_asks));
   runs("a", "n1", 2);

@@ -87,6 +87,16 @@ struct ShardStory : testing::Test {
     return protocol::partition_of(who.gang);
   }
 
+  /// The pods of the oldest question to the mirror that nobody has looked at.
+  std::vector<std::string> awaited() {
+    std::vector<std::string> out;
+    if (const auto asked = world.take<protocol::pods_awaited>())
+      for (const auto& x : asked->pods)
+        out.push_back(x.pod.value);
+    return out;
+  }
+  using names = std::vector<std::string>;
+
   /// True for a yes, false for a no; fails the test if there is no vote.
   bool voted_yes() {
     auto v = world.take<protocol::vote>();
