@@ -41,6 +41,8 @@ void checker::durable(sim::process& who, const persistence::batch& written) {
       take_decision(p.key, p.value);
     else if (p.where == persistence::family::journal)
       follow_journal(who.name(), p.key, p.value);
+    else if (p.where == persistence::family::checkpoint)
+      follow_checkpoint(who, p.key, p.value);
 }
 
 void checker::began(sim::process& who) {
@@ -74,6 +76,8 @@ void checker::ended(sim::process& who, std::string_view) {
       d.is_lost = true;
   for (const auto& [key, value] : who.disk().of(persistence::family::journal))
     follow_journal(who.name(), key, value);
+  for (const auto& [key, value] : who.disk().of(persistence::family::checkpoint))
+    follow_checkpoint(who, key, value);
   follow_tail(who);
   // Without its disk a shard has obeyed nobody.
   if (who.disk().of(persistence::family::meta).empty())

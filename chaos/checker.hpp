@@ -109,6 +109,7 @@ private:
 
   // what a shard begins with (checker_journal.cpp)
   void follow_journal(const std::string& who, const std::string& key, const std::string& value);
+  void follow_checkpoint(sim::process& who, const std::string& key, const std::string& value);
   void follow_tail(sim::process& who);
   void check_replay(sim::process& who, std::uint32_t shard);
 
@@ -173,6 +174,8 @@ private:
     std::uint64_t last = 0;
     bool is_whole = true; ///< no record was cut off before it was seen
     std::map<std::uint32_t, std::map<base::attempt_id, bool>> open; ///< shard → attempt: committed
+    /// Shard → promises of its checkpoint that no record tells of, as those of the fast path.
+    std::map<std::uint32_t, std::set<base::attempt_id>> unrecorded;
     std::set<std::uint32_t> unchecked; ///< shards that have not begun in this life
   };
   std::map<std::string, journal_word> journals_;

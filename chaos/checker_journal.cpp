@@ -41,6 +41,26 @@ void checker::follow_journal(const std::string& who, const std::string& key,
     open.erase(gone->attempt);
 }
 
+/// A promise of the fast path has no record of its own, but stands in a checkpoint that is written
+/// while it is in doubt: records of its decision may be cut off behind it. It is undone without a
+/// record, too, so that a later life may find it there and ask what became of it.
+void checker::follow_checkpoint(sim::process& who, const std::string& key,
+                                const std::string& value) {
+  const auto where = persistence::read_checkpoint_key(key);
+  const auto framed = persistence::open_frame(persistence::family::checkpoint, key, value);
+  ensure(where.has_value() && framed.has_value(), key.size());
+  if (where->kind != protocol::role_kind::shard)
+    return;
+  shards::shard_role reader{{.shard = {where->index}, .shards = who.options().shards}};
+  const auto read = reader.restore(framed->payload);
+  ensure(read.has_value(), where->index);
+  auto& unrecorded = journals_[who.name()].unrecorded[where->index];
+  unrecorded.clear();
+  for (const auto& [attempt, r] : reader.reservations().all())
+    if (r.is_in_doubt())
+      unrecorded.insert(attempt);
+}
+
 /// The last records may have been cut off as well.
 void checker::follow_tail(sim::process& who) {
   const auto& meta = who.disk().of(persistence::family::meta);
@@ -93,9 +113,9 @@ void checker::check_replay(sim::process& who, std::uint32_t shard) {
                              "says otherwise",
                              shard, attempt.gang.value));
   }
-  // A promise of the fast path has no record: an orderly stop leaves it in the checkpoint alone.
+  const auto& unrecorded = journal.unrecorded[shard];
   for (const auto& [attempt, r] : role->reservations().all())
-    if (!open.contains(attempt) && !(r.is_fast && r.is_in_doubt()))
+    if (!open.contains(attempt) && !(r.is_in_doubt() && unrecorded.contains(attempt)))
       say("S11", fmt::format("shard {} begins with a promise to gang {} that is not durable", shard,
                              attempt.gang.value));
 }
