@@ -35,6 +35,7 @@ public:
     draw_world();
     draw_gangs();
     draw_users();
+    draw_squeeze();
     draw_faults();
     std::stable_sort(out_.actions.begin(), out_.actions.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
@@ -51,6 +52,8 @@ private:
   /// Most faults fall into the moments after something has begun: in an idle world they meet
   /// nobody.
   base::duration fault_time(random_stream& own) {
+    if (squeezed_for_ > 0ms && own.chance(1, 3))
+      return squeezed_at_ + sim::draw(own, 0ms, squeezed_for_) / 1000 * 1000;
     if (own.chance(1, 5) || out_.actions.empty())
       return some_time(own);
     const auto n = static_cast<std::size_t>(own.below(users_actions_));
@@ -137,14 +140,49 @@ private:
     }
   }
 
+  /// In every fourth world a gang loses its room between the yes of its shards and their acks,
+  /// which a slow disk keeps apart: what is decided meanwhile is withdrawn, or cancelled in part.
+  /// Left to chance, hardly any fault would ever meet that.
+  void draw_squeeze() {
+    auto own = users_.fork("squeeze");
+    if (!own.chance(1, 4))
+      return;
+    const auto g = nodes_ + own.below(gangs_);
+    squeezed_at_ = out_.actions[static_cast<std::size_t>(g)].at;
+    sync_takes_ = sim::draw(own, 20ms, 600ms) / 1'000'000 * 1'000'000;
+    squeezed_for_ = 4 * sync_takes_;
+    for (auto left = own.between(1, nodes_); left > 0; --left) {
+      const auto at = squeezed_at_ + sim::draw(own, 4ms, 2 * sync_takes_) / 1000 * 1000;
+      const auto who = node(own);
+      const pairs as_new{{"cpu", std::to_string(own.between(1, 8))},
+                         {"rack", fmt::format("r{}", own.below(racks_))}};
+      if (own.chance(1, 3)) {
+        add(at, "foreign", fmt::format("z{}", left),
+            {{"node", who}, {"cpu", std::to_string(own.between(2, 6))}});
+        continue;
+      }
+      if (own.chance(1, 2))
+        add(at, "node_gone", who);
+      else
+        add(at, "node", who, {{"cpu", "1"}, {"rack", as_new.at("rack")}});
+      add(at + sim::draw(own, 500ms, 4s) / 1000 * 1000, "node", who, as_new);
+    }
+  }
+
+  bool is_wanted(std::string_view kind) const {
+    return how_.faults.empty() || how_.faults.contains(std::string{kind});
+  }
+
   /// Each kind has a stream of its own: leaving one out does not move the others.
   void draw_faults() {
     users_actions_ = out_.actions.size();
+    if (squeezed_for_ > 0ms && is_wanted("slow_disk"))
+      add(squeezed_at_, "slow_disk", "scheduler-0",
+          {{"for", duration_text(2 * squeezed_for_)}, {"sync", duration_text(sync_takes_)}});
     for (const auto& kind : action_kinds()) {
       auto own = faults_.fork(kind.what);
       const bool is_on = own.chance(1, 2);
-      const bool is_wanted = how_.faults.empty() || how_.faults.contains(std::string{kind.what});
-      if (!is_fault(kind) || !is_on || !is_wanted)
+      if (!is_fault(kind) || !is_on || !is_wanted(kind.what))
         continue;
       for (auto left = own.between(1, 3); left > 0; --left)
         draw_fault(kind.what, own);
@@ -263,6 +301,9 @@ private:
   std::uint64_t racks_ = 0;
   std::uint64_t gangs_ = 0;
   std::vector<std::uint64_t> members_;
+  base::duration squeezed_at_{};
+  base::duration squeezed_for_{}; ///< 0 = nobody is squeezed
+  base::duration sync_takes_{};   ///< meanwhile
 };
 
 } // namespace
