@@ -205,10 +205,13 @@ void print_summary(const sim_options& how, const meaning& what, const report::re
     fmt::print("{}", pretty_json(out));
     return;
   }
+  std::size_t width = 0;
   for (const auto& x : facts)
-    fmt::print("{:<26} {:<14} {}\n", x.name, x.value, x.meaning);
+    width = std::max(width, x.value.size());
+  for (const auto& x : facts)
+    fmt::print("{:<26} {:<{}}  {}\n", x.name, x.value, width, x.meaning);
   for (const auto& [reason, n] : of.reasons)
-    fmt::print("{:<26} {:<14} {}\n", "waiting: " + reason, n, "gangs at the end");
+    fmt::print("{:<26} {:<{}}  {}\n", "waiting: " + reason, n, width, "gangs at the end");
   fmt::print("\n{:.1f} h of the cluster in {:.1f} s ({:.1f} s for the nodes), {:.0f} steps/s, "
              "{:.0f} MiB of memory\nreport {}, tables {}/\n",
              hours(of.run.elapsed()), took.all_s(), took.nodes_s,
@@ -293,6 +296,12 @@ int run_sim(const sim_options& how) {
   if (!all) {
     print_error(all.error());
     return wrong_file;
+  }
+  if (all->arrivals.empty() && all->rejected.empty()) {
+    print_error(wrong(fmt::format("{}: no gang comes in the time that is played", all->origin),
+                      how.trace.empty() ? "give a longer --until, more --nodes or more --load"
+                                        : "give an earlier --from or a longer --until"));
+    return wrong_usage;
   }
   if (how.is_strict && !all->rejected.empty()) {
     const auto& first = all->rejected.front();

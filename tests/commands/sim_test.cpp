@@ -94,6 +94,17 @@ TEST(Sim, strict_makes_an_error_of_a_gang_that_is_too_large) {
   EXPECT_NE(said.err.find(":5: it asks for 1250 members"), std::string::npos) << said.err;
 }
 
+TEST(Sim, a_window_in_which_no_gang_comes_is_wrong_usage) {
+  temp_dir home;
+  const auto trace = home.file("trace.csv", small_trace);
+  const auto said = run(sim({"--trace", trace, "--from", "1d", "--report", home.sub("a.html")}));
+  EXPECT_EQ(said.code(), 2);
+  EXPECT_EQ(said.err, "error: " + trace
+                          + ": no gang comes in the time that is played\n"
+                            "hint: give an earlier --from or a longer --until\n");
+  EXPECT_FALSE(std::filesystem::exists(home.sub("a.html")));
+}
+
 TEST(Sim, a_report_that_cannot_be_written_is_an_error) {
   temp_dir home;
   const auto trace = home.file("trace.csv", small_trace);
