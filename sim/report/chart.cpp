@@ -42,12 +42,13 @@ double step_for(double most, double count) {
 
 /// … of time, in seconds.
 double time_step(double span) {
-  constexpr std::array steps{1.0,     5.0,     15.0,     60.0,     300.0,    900.0,
+  constexpr std::array steps{1.0,     5.0,     15.0,     60.0,     300.0,    900.0,    1'800.0,
                              3'600.0, 7'200.0, 14'400.0, 43'200.0, 86'400.0, 604'800.0};
+  constexpr double marks_most = 9; // "1 h 30 min" is wide
   for (const auto s : steps)
-    if (span / s <= 13)
+    if (span / s <= marks_most)
       return s;
-  return step_for(span / 604'800, 12) * 604'800;
+  return step_for(span / steps.back(), marks_most) * steps.back();
 }
 
 /// [first, last) of the samples behind point `n` of `points`.
