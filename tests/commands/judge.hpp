@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "api_client.hpp"
@@ -26,6 +27,12 @@ struct cluster_seen {
 
 /// Reads pods, nodes and pod groups. An API that does not answer fails the test.
 cluster_seen look_at(const api_client& api);
+
+/// The same of a server that may die meanwhile: nothing if it does not answer all of it.
+std::optional<cluster_seen> try_to_look_at(const api_client& api);
+
+/// No node has more on it than it takes.
+void expect_no_node_over_committed(const cluster_seen& x);
 
 /// Every gang has at least its minimum bound, or nobody. No node has more on it than it takes.
 void expect_sound(const cluster_seen& x);

@@ -61,11 +61,15 @@ public:
     bool listens = false;
     bool has_admin = true;
     std::map<std::string, std::string> environment{};
+    bool may_die = false; ///< it need not live to say its addresses
   };
-  /// Waits until it has said all its addresses. A daemon that does not fails the test.
+  /// Waits until it has said all its addresses. A daemon that does not fails the test, unless it
+  /// may die.
   explicit daemon(options how);
 
   process& itself() { return process_; }
+  /// It has said all its addresses.
+  bool is_up() const { return is_up_; }
   /// Its Kubernetes API.
   const api_client& api() const { return api_; }
   std::string admin() const { return admin_; }
@@ -79,6 +83,7 @@ public:
 
 private:
   process process_;
+  bool is_up_ = true;
   api_client api_;
   std::string admin_;
 };
