@@ -34,6 +34,13 @@ enum class mutant : std::uint8_t {
   release_without_touch,
   drop_uid_guard,
   presume_abort_of_living,
+  // takeover
+  list_before_epoch,
+  list_pods_before_decisions,
+  count_an_old_ack,
+  ack_colliding,
+  list_skips_cancelled,
+  presume_without_closing,
   // counting
   count_reserved_and_bound_twice,
   bind_before_cover,

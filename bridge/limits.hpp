@@ -54,6 +54,19 @@ inline constexpr std::size_t decision_bytes_inline = 256u << 10;
 inline constexpr std::size_t decisions_remembered = 10'000;
 /// A longer uid is no part of a name: with its prefix it must be a label of DNS.
 inline constexpr std::size_t plain_uid_bytes = 58;
+/// A replica's Lease says so, and others call the replica dead after as long without a change of
+/// it, by their own clock: seconds of standstill at a death, against moves at every hiccup.
+inline constexpr auto lease_duration = std::chrono::seconds{15};
+/// Several renewals may be lost before it matters. The partition map is read as often.
+inline constexpr auto lease_renewal = std::chrono::seconds{2};
+/// Its holder stops so long after the last renewal that went through: well before others take over,
+/// so that two rarely work on the same.
+inline constexpr auto lease_given_up = std::chrono::seconds{10};
+/// A process that finds its name in the Lease of another process waits so long for a sign of life:
+/// more than two renewals.
+inline constexpr auto lease_former_life = std::chrono::seconds{5};
+/// An exchange of the keeper that has no answer by then is given up, and asked about.
+inline constexpr auto keeper_patience = std::chrono::seconds{4};
 
 /// Keep-alive connections for single exchanges; each watch has one of its own besides. One for all
 /// that the writers have in flight: an answer waits for the server's disk, and those
