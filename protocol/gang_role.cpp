@@ -85,6 +85,8 @@ void gang_role::resend() {
   case attempt_state::finishing:
     send_commits();
     send_releases();
+    if (is_map_asked_)
+      ask_map(); // a keeper that died has forgotten the question
     if (state_ == attempt_state::binding)
       ask_leave(true);
     if (state_ == attempt_state::evicting)

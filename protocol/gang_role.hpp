@@ -32,6 +32,9 @@ public:
     /// Nodes may be another replica's, and only their shards can be found: leave to bind is asked
     /// of the node by way of its shard.
     bool asks_by_shard = false;
+    /// Shards may change owners under the feet of whoever decides: acks count only with the epoch
+    /// that the partition map has after the decision (rule 5).
+    bool reads_map = false;
     bool writes_pod_events = true;  ///< one `Scheduled` Event per bound pod, as kube-scheduler does
     bool writes_gang_events = true; ///< GangBound, GangReservationAborted on the gang's root
     /// GangReserved and GangCommitted too: two more API writes per attempt, for which `tutti trace`
@@ -82,6 +85,7 @@ private:
   void hear(const victim_gone& x);
   void hear(const eviction_stopped& x);
   void hear(const new_epoch& x);
+  void hear(const map_told& x);
   template <class M>
   void hear(const M&) {} // not for a coordinator: a stray copy from an earlier life
 
@@ -99,6 +103,8 @@ private:
   // after the decision (gang_role_commit.cpp)
   void begin_roll_forward(decision_ptr what);
   void send_commits();
+  void ask_map();
+  void count(slice_progress& s, shard_word said);
   void advance();
   void settle_cover();
   void start_evicting();
@@ -165,6 +171,7 @@ private:
   std::vector<base::pod_uid> victims_gone_;
   std::vector<base::pod_uid> to_cancel_; ///< wait for the amendment under way to come back
   bool is_amending_ = false;
+  bool is_map_asked_ = false;
   bool first_touch_ = false; ///< withdrawing: every member is touched before anything is cancelled
   std::size_t touches_left_ = 0;
   std::string withdrawal_; ///< why, for the members' records

@@ -3,6 +3,7 @@
 #include "protocol/gang_role.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -49,6 +50,37 @@ void gang_role::begin_roll_forward(decision_ptr what) {
                  {"shards", static_cast<std::int64_t>(rolling_->slices().size())}}});
   progress(reason_code::reserving);
   send_commits();
+  if (how_.reads_map)
+    ask_map();
+}
+
+/// Rule 5. The former owner of a shard's side decides, then reads the map; the new owner sets the
+/// map, then lists decisions: one of the two sees the other.
+void gang_role::ask_map() {
+  is_map_asked_ = true;
+  out_.tell(to(role_kind::keeper), map_wanted{attempt_});
+}
+
+/// Until the gang is covered, an ack of an owner that is replaced by now does not count any more.
+/// After it, whoever takes a shard over lists the decision and holds what it names.
+void gang_role::hear(const map_told& x) {
+  if (!rolling_ || !is_mine(x.attempt))
+    return;
+  is_map_asked_ = false;
+  for (auto& s : rolling_->slices()) {
+    const auto shard = s.asked->shard.value;
+    if (shard >= x.shard_epochs.size())
+      continue;
+    const base::epoch_no owner{x.shard_epochs[shard]};
+    if (owner <= s.owner)
+      continue;
+    s.owner = owner;
+    if (!was_covered_)
+      s.acked = s.refused = false;
+    if (const auto said = std::exchange(s.early, std::nullopt); said && said->epoch >= owner)
+      count(s, *said);
+  }
+  advance();
 }
 
 void gang_role::send_commits() {
@@ -64,22 +96,38 @@ void gang_role::hear(const ack& x) {
   if (!rolling_ || !is_mine(x.attempt))
     return;
   auto* s = rolling_->find(x.shard);
-  if (s == nullptr || x.shard_epoch < s->epoch)
+  const bool takes_any = base::is_planted(base::mutant::count_an_old_ack);
+  if (s == nullptr || (x.shard_epoch < s->epoch && !takes_any))
     return;
-  s->epoch = x.shard_epoch;
-  const bool is_first = !s->acked
+  s->epoch = std::max(s->epoch, x.shard_epoch);
+  count(*s, {x.shard_epoch, x.refused});
+  advance();
+}
+
+/// Several replicas: a word under another epoch than the map's waits until the map says that it is
+/// the owner's, or for ever.
+void gang_role::count(slice_progress& s, shard_word said) {
+  if (how_.reads_map && said.epoch != s.owner
+      && !base::is_planted(base::mutant::count_an_old_ack)) {
+    if (said.epoch > s.owner) {
+      s.early = said;
+      if (!is_map_asked_)
+        ask_map();
+    }
+    return;
+  }
+  const bool is_first = !s.acked
                         && std::none_of(rolling_->slices().begin(), rolling_->slices().end(),
                                         [](const auto& other) { return other.acked; });
-  if (!s->acked || x.refused)
+  if (!s.acked || said.refused)
     out_.add(note{"gang.ack",
                   {{"gang", to_text(name_)},
-                   {"shard", std::int64_t{x.shard.value}},
-                   {"says", std::string{x.refused ? "room is lost" : "held"}}}});
-  s->acked = !x.refused;
-  s->refused = x.refused;
-  if (is_first && s->acked)
+                   {"shard", std::int64_t{s.asked->shard.value}},
+                   {"says", std::string{said.refused ? "room is lost" : "held"}}}});
+  s.acked = !said.refused;
+  s.refused = said.refused;
+  if (is_first && s.acked)
     out_.add(fault{"C5"});
-  advance();
 }
 
 /// Looks at the whole bookkeeping after anything changed in it, and takes the next step that is

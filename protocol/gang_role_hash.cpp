@@ -45,8 +45,11 @@ std::uint64_t gang_role::state_hash() const {
     return h;
 
   add(base::hash_of(encode(rolling_->what())));
-  for (const auto& s : rolling_->slices())
+  for (const auto& s : rolling_->slices()) {
     add(s.epoch.value * 4 + (s.acked ? 1u : 0u) + (s.refused ? 2u : 0u));
+    add(s.owner.value);
+    add(s.early ? s.early->epoch.value * 2 + (s.early->refused ? 2u : 1u) : 0);
+  }
   for (const auto& s : rolling_->seats()) {
     add(static_cast<std::uint64_t>(s.state) * 4 + (s.needs_touch ? 1u : 0u)
         + (s.was_touched ? 2u : 0u));
@@ -55,7 +58,7 @@ std::uint64_t gang_role::state_hash() const {
                       : 0);
   }
   add((was_covered_ ? 1u : 0u) + (is_amending_ ? 2u : 0u) + (first_touch_ ? 4u : 0u)
-      + (is_late_ ? 8u : 0u));
+      + (is_late_ ? 8u : 0u) + (is_map_asked_ ? 16u : 0u));
   add(victims_left_);
   add(touches_left_);
   add_pods(victims_gone_);

@@ -284,6 +284,9 @@ void gang_role::on(const decided& x) {
   base::explanation why;
   why.primary = reason_code::reservation_conflict;
   why.detail = "another attempt has decided this gang";
+  if (how_.reads_map) // an owner before or after us: our partition does not know of it yet
+    out_.tell(to_partition(partition_),
+              resume_decision{x.winner, fence_epoch_, partition_, low_water_});
   give_up(attempt_outcome::conflict, std::move(why));
 }
 

@@ -44,6 +44,13 @@ void partition_role::tell_shards_epoch() {
 void partition_role::hear(const fence_found& x) {
   if (epoch_.value == 0 || std::exchange(has_heard_fence_, true) || x.highest < epoch_)
     return;
+  if (how_.shares_log) { // epochs come from the partition map, and from nowhere else
+    out_.add(note{"partition.epoch_too_low",
+                  {{"epoch", static_cast<std::int64_t>(epoch_.value)},
+                   {"fence", static_cast<std::int64_t>(x.highest.value)}}});
+    out_.tell(to(role_kind::keeper), new_epoch{how_.partition, {x.highest.value + 1}, 0});
+    return;
+  }
   out_.add(note{"partition.epoch_raised",
                 {{"from", static_cast<std::int64_t>(epoch_.value)},
                  {"above", static_cast<std::int64_t>(x.highest.value)}}});
@@ -77,20 +84,28 @@ void partition_role::on(const started& x) {
     mine.decided_by = d->by;
     mine.is_done = d->is_done || d->what == verdict::aborted;
     mine.bound = bound_by(*d);
+    mine.name = d->gang_name;
+    mine.is_lone_pod = d->is_lone_pod;
   }
   for (const auto& d : x.open) {
     const auto& mine = gangs_.at(d->by.gang);
     if (mine.is_done || mine.decided_by != d->by)
       continue;
-    resumed_[d->by.gang] = d->by;
-    if (quarantined_.contains(d->by.gang))
-      resting_.push_back(d); // neither done nor undone, and whoever asks about it waits
-    else
-      resume(d);
+    take_up(d);
   }
   if (!quarantined_.empty())
     out_.add(arm{rest_timer, quarantine_rest});
   tell_kept();
+}
+
+void partition_role::take_up(const decision_ptr& what) {
+  resumed_[what->by.gang] = what->by;
+  if (quarantined_.contains(what->by.gang))
+    resting_.push_back(what); // neither done nor undone, and whoever asks about it waits
+  else if (how_.shares_log)
+    adopt(what);
+  else
+    resume(what);
 }
 
 void partition_role::resume(const decision_ptr& what) {
@@ -105,7 +120,7 @@ void partition_role::on(const timer_fired& x) {
     return;
   quarantined_.clear();
   for (const auto& d : std::exchange(resting_, {}))
-    resume(d);
+    take_up(d);
 }
 
 /// Gangs that were deleted while the queue could not see it are told apart by the queue. A gang
@@ -136,6 +151,8 @@ void partition_role::hear(const try_gang& x) {
     refuse_quarantined(x, mine);
     return;
   }
+  mine.name = x.who->name;
+  mine.is_lone_pod = x.who->is_lone_pod;
   if (is_under_way(x.who->uid, mine))
     return;                // its end is told once; the question may be older than a `gang_deleted`
   mine.is_deleted = false; // who is tried is there
@@ -232,14 +249,22 @@ void partition_role::hear(const attempt_over& x) {
     mine.live = {};
   }
   out_.tell(to(role_kind::queue), x);
+  if (const auto winner = std::exchange(mine.overtaken_by, nullptr))
+    stands_there(winner);
+  if (closing_.contains(x.attempt.gang))
+    go_on_closing(x.attempt.gang);
   forget_if_over(pos);
 }
 
 bool partition_role::is_under_way(const base::gang_uid& gang, const entry& mine) const {
-  return mine.live.try_no != 0 || resumed_.contains(gang);
+  const auto shut = closing_.find(gang);
+  return mine.live.try_no != 0 || resumed_.contains(gang)
+         || (shut != closing_.end() && shut->second.is_deciding);
 }
 
 void partition_role::hear(const gang_deleted& x) {
+  if (const auto shut = closing_.find(x.gang); shut != closing_.end() && !shut->second.is_deciding)
+    answer_askers(x.gang); // no root to close a slot beside; acks of present owners decide
   const auto pos = gangs_.find(x.gang);
   if (pos == gangs_.end())
     return;
@@ -260,6 +285,8 @@ void partition_role::forget_if_over(std::map<base::gang_uid, entry>::iterator po
 }
 
 void partition_role::hear(const inquiry& x) {
+  if (how_.shares_log && x.attempt.epoch > epoch_)
+    return; // a later owner's: the map will say so here, too
   auto pos = gangs_.find(x.attempt.gang);
   if (pos != gangs_.end()) {
     const auto& mine = pos->second;
@@ -273,7 +300,10 @@ void partition_role::hear(const inquiry& x) {
       return;
     }
   }
-  out_.tell(to_shard(x.shard), inquiry_answer{x.attempt, false});
+  if (must_close(x))
+    close_for(x);
+  else
+    out_.tell(to_shard(x.shard), inquiry_answer{x.attempt, false});
 }
 
 /// The pod group actor died with an attempt in its hands. Whether it decided anything stands in the
@@ -299,9 +329,19 @@ std::uint64_t partition_role::state_hash() const {
     for (const auto pod : e.bound)
       add(pod);
     add(e.bound.size());
+    add(e.overtaken_by ? hash_of_attempt(e.overtaken_by->by) : 0);
+    add(e.name.name.empty() ? 0 : 1);
   }
   for (const auto& [gang, attempt] : resumed_)
     add(hash_of_attempt(attempt));
+  for (const auto& [gang, what] : adopting_)
+    add(base::hash_of(gang.value));
+  for (const auto& [gang, shut] : closing_) {
+    add(base::hash_of(gang.value));
+    add(shut.ordinal * 2 + (shut.is_deciding ? 1 : 0));
+    for (const auto& [attempt, shard] : shut.askers)
+      add(base::hash_combine(shard.value, hash_of_attempt(attempt)));
+  }
   for (const auto live : live_tries_)
     add(live);
   for (const auto& gang : quarantined_)

@@ -42,12 +42,25 @@ inline constexpr base::duration quarantine_rest = std::chrono::seconds{60};
 ///
 /// Presumed abort: an attempt of this epoch that is not live, and one of an older epoch that is not
 /// the last decided one, is aborted. The second is allowed because the store's lock proves the
-/// older owner dead (rule 4); a log that several owners share must close the slot first.
+/// older owner dead (rule 4).
+///
+/// In a log that several owners share (`shares_log`) an older owner may merely be paused, so
+/// (partition_takeover.cpp):
+///
+///     unfinished decision of an older epoch ─▶ amend{adopt} ─▶ a pod group actor (2.7)
+///     inquiry about an empty slot ─▶ decide{ABORTED} there ─▶ whoever asked: aborted, unless the
+///                                    older owner came first: then its decision is adopted
+///     an attempt lost its slot ─▶ it tells the winner (`resume_decision`), which is adopted
+///     fence_found above the epoch ─▶ the keeper is asked for a higher one: this life ends with it
+///
+/// Nobody but the queue knows the name of a gang that was never decided, under which its slot is to
+/// be closed; a gang that the queue says is gone needs no closing, for acks decide (rule 5).
 class partition_role final : public role {
 public:
   struct options {
     base::partition_id partition;
     std::uint32_t shards = 1;
+    bool shares_log = false; ///< other replicas write into the same decision log
   };
 
   explicit partition_role(options how) : how_(how) {}
@@ -64,18 +77,34 @@ private:
     base::attempt_id live;            ///< try_no 0 = none
     bool is_deleted = false;          ///< to be forgotten when nothing of it is under way
     std::vector<std::uint64_t> bound; ///< hashes of the pods that `decided_by` has bound, ascending
+    object_name name;                 ///< empty = not heard yet
+    bool is_lone_pod = false;
+    decision_ptr overtaken_by; ///< stands in the slot for which `live` competed
+  };
+  /// An empty slot of older epochs, and the shards that wait to hear of it.
+  struct closing {
+    std::uint64_t ordinal = 0;
+    bool is_deciding = false;
+    std::set<std::pair<base::attempt_id, base::shard_id>> askers;
   };
 
   void on(const started& x);
   void on(const received& x);
   void on(const child_died& x);
   void on(const timer_fired& x);
+  void on(const decided& x);
+  void on(const decide_refused& x);
+  void on(const decide_unknown& x);
+  void on(const amended& x);
+  void on(const amend_refused& x);
   void hear(const try_gang& x);
   void hear(const attempt_over& x);
   void hear(const inquiry& x);
   void hear(const gang_deleted& x);
   void hear(const view_wanted& x);
   void hear(const fence_found& x);
+  void hear(const last_look_answer& x);
+  void hear(const resume_decision& x);
   template <class M>
   void hear(const M&) {}
 
@@ -86,6 +115,14 @@ private:
   void refuse_late_facts(const try_gang& x, const entry& mine, std::vector<base::pod_uid> unseen);
   void refuse_quarantined(const try_gang& x, const entry& mine);
   void forget_if_over(std::map<base::gang_uid, entry>::iterator pos);
+  void take_up(const decision_ptr& what);
+  void adopt(const decision_ptr& what);
+  bool must_close(const inquiry& x) const;
+  void stands_there(const decision_ptr& what);
+  void close_for(const inquiry& x);
+  void go_on_closing(const base::gang_uid& gang);
+  void answer_askers(const base::gang_uid& gang);
+  decision closing_decision(const base::gang_uid& gang);
   void tell_shards_epoch();
   void tell_kept();
   std::uint64_t low_water() const;
@@ -98,6 +135,8 @@ private:
   std::uint64_t next_try_ = 1;
   std::map<base::gang_uid, entry> gangs_;
   std::map<base::gang_uid, base::attempt_id> resumed_; ///< live attempts of earlier owners
+  std::map<base::gang_uid, decision_ptr> adopting_; ///< of `resumed_`: not a word before it is ours
+  std::map<base::gang_uid, closing> closing_;
   std::set<std::uint64_t> live_tries_;
   std::set<base::gang_uid> quarantined_; ///< whoever hosts them dies
   std::vector<decision_ptr> resting_;    ///< theirs, unfinished

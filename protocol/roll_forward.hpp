@@ -29,10 +29,18 @@ struct seat_progress {
   std::optional<base::time_point> tried_since; ///< when its node was first asked for leave
 };
 
+/// What a shard said of a slice, and under which epoch.
+struct shard_word {
+  base::epoch_no epoch;
+  bool refused = false;
+};
+
 /// One slice of the committed plan and its shard's word.
 struct slice_progress {
   slice_ptr asked;
   base::epoch_no epoch; ///< highest heard of; an ack of a lower one does not count
+  base::epoch_no owner; ///< as the map said after the decision; 0 = not read (one replica: never)
+  std::optional<shard_word> early; ///< came before the map's word on its epoch
   bool acked = false;
   bool refused = false; ///< the last word was a refusal
 };

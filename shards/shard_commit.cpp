@@ -165,7 +165,7 @@ std::optional<refusal> shard_role::lost_room(const attempt_id& attempt, const re
       cannot_know = true; // after a restart: not told yet
       continue;
     }
-    if (is_over(held, *e->free)) {
+    if (is_over(held, *e->free) && !base::is_planted(base::mutant::ack_colliding)) {
       refusal no;
       no.why.primary = base::reason_code::insufficient_resources;
       no.why.detail = fmt::format("node {} has promised more than it has", node.value);

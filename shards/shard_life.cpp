@@ -92,7 +92,12 @@ void shard_role::on_started(const started& x) {
     if (r.is_in_doubt())
       ask_owner(attempt);
   }
-  out_.tell(to(role_kind::mirror), view_wanted{});
+  // Upholds S1a: a Binding that was seen by no list before this one consumes its decision's hold,
+  // which was listed before it. The other way round both could be missed.
+  out_.tell(
+      to(role_kind::mirror),
+      view_wanted{.after_a_list = x.is_takeover
+                                  && !base::is_planted(base::mutant::list_pods_before_decisions)});
 }
 
 /// A decision that a new owner of the shard has listed. All are held, colliding ones too (P11), and
@@ -104,7 +109,12 @@ void shard_role::adopt(const decision& x) {
   for (const auto& s : x.chosen.slices) {
     if (s.shard != how_.shard)
       continue;
-    const committed_record adopted{x.by, partition_of(x.by.gang), std::make_shared<const slice>(s)};
+    auto asked = std::make_shared<slice>(s);
+    if (base::is_planted(base::mutant::list_skips_cancelled))
+      std::erase_if(asked->seats, [&](const seat& where) {
+        return std::find(x.cancelled.begin(), x.cancelled.end(), where.pod) != x.cancelled.end();
+      });
+    const committed_record adopted{x.by, partition_of(x.by.gang), std::move(asked)};
     book_.commit(adopted.attempt, adopted.coordinator, adopted.asked);
     guards_.claim(adopted.attempt, adopted.asked->guards);
     raise(adopted.asked->guards);

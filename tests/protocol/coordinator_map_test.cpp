@@ -1,0 +1,109 @@
+// Rule 5: after the decision, acks count only with the epoch that the partition map has.
+#include <gtest/gtest.h>
+
+#include "tests/protocol/coordinator_fixture.hpp"
+
+namespace tutti::protocol {
+namespace {
+
+struct coordinator_map : coordinator {
+  coordinator_map() { role = std::make_unique<gang_role>(gang_role::options{.reads_map = true}); }
+
+  void map_says(std::vector<std::uint64_t> epochs) { hear(map_told{attempt, std::move(epochs)}); }
+  bool is_covered() { return role->state() == attempt_state::binding; }
+};
+
+TEST_F(coordinator_map, the_map_is_read_after_the_decision_and_nothing_counts_before) {
+  is_deciding();
+  EXPECT_TRUE(sent<map_wanted>().empty());
+  store_decides();
+  ASSERT_EQ(sent<map_wanted>().size(), 1u);
+  EXPECT_EQ(sent<map_wanted>()[0].first, to(role_kind::keeper));
+  all_ack();
+  EXPECT_FALSE(is_covered());
+  map_says({1, 1});
+  EXPECT_TRUE(is_covered()) << "what came early is not asked for again";
+}
+
+TEST_F(coordinator_map, an_ack_of_an_older_owner_does_not_count) {
+  is_committed();
+  map_says({1, 2});
+  acks(0);
+  acks(1, false, 1);
+  EXPECT_FALSE(is_covered());
+  acks(1, false, 2);
+  EXPECT_TRUE(is_covered());
+}
+
+TEST_F(coordinator_map, a_refusal_of_an_older_owner_does_not_count) {
+  is_committed();
+  map_says({1, 2});
+  acks(1, true, 1);
+  EXPECT_EQ(role->state(), attempt_state::committing);
+  acks(0);
+  acks(1, false, 2);
+  EXPECT_TRUE(is_covered());
+}
+
+TEST_F(coordinator_map, an_ack_of_a_newer_owner_asks_for_the_map_again) {
+  is_committed();
+  map_says({1, 1});
+  quiet();
+  acks(0);
+  acks(1, false, 2);
+  EXPECT_FALSE(is_covered());
+  ASSERT_EQ(sent<map_wanted>().size(), 1u);
+  map_says({1, 2});
+  EXPECT_TRUE(is_covered());
+}
+
+TEST_F(coordinator_map, an_ack_is_void_if_the_owner_changes_before_the_gang_is_covered) {
+  is_committed();
+  map_says({1, 1});
+  acks(0);
+  acks(1, false, 2); // the map is asked again …
+  map_says({2, 2});  // … and shard 0 is somebody else's, too
+  EXPECT_FALSE(is_covered());
+  acks(0, false, 2);
+  EXPECT_TRUE(is_covered());
+}
+
+TEST_F(coordinator_map, a_question_that_was_lost_is_asked_again) {
+  is_committed();
+  quiet();
+  resend_is_due();
+  EXPECT_EQ(sent<map_wanted>().size(), 1u);
+  map_says({1, 1});
+  quiet();
+  resend_is_due();
+  EXPECT_TRUE(sent<map_wanted>().empty());
+}
+
+TEST_F(coordinator_map, a_successor_reads_the_map_before_it_counts) {
+  is_committed();
+  role = std::make_unique<gang_role>(gang_role::options{.reads_map = true});
+  quiet();
+  hear(resume_decision{durable, {8}, {3}, 1});
+  EXPECT_EQ(sent<map_wanted>().size(), 1u);
+  reads("p0", pod_state::pending);
+  reads("p1", pod_state::pending);
+  all_ack();
+  EXPECT_FALSE(is_covered());
+  map_says({1, 1});
+  EXPECT_TRUE(is_covered());
+}
+
+TEST_F(coordinator_map, Q2_whoever_loses_its_slot_tells_its_partition_the_winner) {
+  is_deciding();
+  auto theirs = std::make_shared<decision>(take<decide>().front().what);
+  theirs->by.epoch = {9};
+  give(decided{slot_of(attempt), theirs});
+  ASSERT_EQ(sent<resume_decision>().size(), 1u);
+  EXPECT_EQ(sent<resume_decision>()[0].first, to_partition({3}));
+  EXPECT_EQ(sent<resume_decision>()[0].second.what->by, theirs->by);
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(ended()->outcome, attempt_outcome::conflict);
+}
+
+} // namespace
+} // namespace tutti::protocol
