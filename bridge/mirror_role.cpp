@@ -2,6 +2,7 @@
 #include "bridge/mirror_role.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -19,6 +20,10 @@
 namespace tutti::bridge {
 
 namespace {
+
+/// Shards of one takeover ask one after the other, and share a list.
+constexpr protocol::timer_id list_timer{3, 0};
+constexpr base::duration list_gathering = std::chrono::milliseconds{20};
 
 /// What says that groups exist: PodGroups, or the Workloads that hold them.
 std::string groups_path(api::dialect spoken) {
@@ -50,7 +55,7 @@ mirror_role::mirror_role(options o)
       groups_({.path = groups_path(options_.spoken),
                .channel = groups_channel,
                .streams_list = options_.streams_lists}),
-      homes_(options_.shards) {}
+      homes_(options_.shards, options_.has_others) {}
 
 effects mirror_role::on(const protocol::event& e, base::time_point now) {
   ensure(now >= now_);
@@ -67,6 +72,8 @@ effects mirror_role::on(const protocol::event& e, base::time_point now) {
   }
   if (const auto* m = std::get_if<protocol::received>(&e)) {
     hear(*m, out);
+  } else if (const auto* t = std::get_if<protocol::timer_fired>(&e); t && t->timer == list_timer) {
+    list_for_shards(out);
   } else {
     const bool was_mine = nodes_.on(e, now, out, [&](const change& c) { on_node(c, out); })
                           || pods_seen_.on(e, now, out, [&](const change& c) { on_pod(c, out); })
@@ -91,6 +98,12 @@ void mirror_role::after_event(effects& out) {
     was_fresh_ = !was_fresh_;
     tell_trust(was_fresh_, false, out);
     out.add(protocol::note{"mirror.trust", {{"fresh", was_fresh_ ? 1 : 0}}, false});
+  }
+  if (!list_asked_.empty() && nodes_.is_synced() && pods_seen_.is_synced()) {
+    for (const auto shard : std::exchange(list_asked_, {}))
+      tell_shard_again(shard, out);
+    if (!list_wanted_.empty())
+      out.add(protocol::arm{list_timer, list_gathering});
   }
   if (pods_seen_.is_synced() && !has_told_fences_)
     tell_fences(out);
@@ -127,7 +140,8 @@ void mirror_role::tell_fence(base::partition_id whom, effects& out) const {
 
 void mirror_role::tell_trust(bool fresh, bool is_anew, effects& out) const {
   for (std::uint32_t i = 0; i < options_.shards; ++i)
-    out.tell(to_shard({i}), protocol::view_trust{fresh, is_anew});
+    if (!waits_for_list({i}))
+      out.tell(to_shard({i}), protocol::view_trust{fresh, is_anew});
   out.tell(to(role_kind::queue), protocol::view_trust{fresh, is_anew});
 }
 
@@ -169,7 +183,7 @@ void mirror_role::node_is(const protocol::node_facts_ptr& facts, effects& out) {
 void mirror_role::node_is_gone(node_entry& n, effects& out) {
   if (n.facts) {
     if (n.shard)
-      out.tell(to_shard(*n.shard), protocol::node_gone{n.facts->uid});
+      tell_shard(*n.shard, protocol::node_gone{n.facts->uid}, out);
     homes_.forget(n.facts->uid);
   }
   leaving_.erase(std::exchange(n.move, 0));
@@ -191,18 +205,18 @@ void mirror_role::tell_node(node_entry& n, effects& out) {
   ensure(n.facts && n.shard, n.name);
   leaving_.erase(std::exchange(n.move, 0));
   if (*n.shard == homes_.home_of(*n.facts)) {
-    out.tell(to_shard(*n.shard), protocol::node_seen{n.facts});
+    tell_shard(*n.shard, protocol::node_seen{n.facts}, out);
     return;
   }
   n.move = ++last_move_;
   leaving_.emplace(n.move, &n);
-  out.tell(to_shard(*n.shard), protocol::node_leaves{n.facts, n.move});
+  tell_shard(*n.shard, protocol::node_leaves{n.facts, n.move}, out);
 }
 
 void mirror_role::tell_pods(const node_entry& n, effects& out) const {
   for (const auto slot : n.pods) {
     const auto& s = pods_[slot];
-    out.tell(to_shard(*n.shard), protocol::pod_arrived{n.facts->uid, {s.uid}, *s.takes});
+    tell_shard(*n.shard, protocol::pod_arrived{n.facts->uid, {s.uid}, *s.takes}, out);
   }
 }
 
@@ -256,7 +270,7 @@ void mirror_role::place(std::uint32_t slot, pod_place where, effects& out) {
   auto* old = s.node;
   if (old && old != where.node) {
     if (old->shard)
-      out.tell(to_shard(*old->shard), protocol::pod_left{old->facts->uid, {s.uid}});
+      tell_shard(*old->shard, protocol::pod_left{old->facts->uid, {s.uid}}, out);
     std::erase(old->pods, slot);
     drop_if_empty(*old);
     s.node = nullptr;
@@ -270,8 +284,7 @@ void mirror_role::place(std::uint32_t slot, pod_place where, effects& out) {
     s.node->pods.push_back(slot);
   }
   if (has_changed && s.node->shard)
-    out.tell(to_shard(*s.node->shard),
-             protocol::pod_arrived{s.node->facts->uid, {s.uid}, *s.takes});
+    tell_shard(*s.node->shard, protocol::pod_arrived{s.node->facts->uid, {s.uid}, *s.takes}, out);
 }
 
 void mirror_role::tell_queue(pod_slot& s, const api::pod& p, effects& out) {
@@ -406,10 +419,14 @@ void mirror_role::hear(const protocol::received& e, effects& out) {
     hear({e.from.index}, *idle, out);
   else if (const auto* awaited = std::get_if<protocol::pods_awaited>(&e.what))
     hear(*awaited, out);
-  if (!std::holds_alternative<protocol::view_wanted>(e.what) || !is_started_)
+  const auto* wanted = std::get_if<protocol::view_wanted>(&e.what);
+  if (wanted == nullptr || !is_started_)
     return;
   if (e.from.kind == role_kind::shard) {
-    tell_shard_again({e.from.index}, out);
+    if (options_.has_others)
+      serve({e.from.index}, wanted->after_a_list, out);
+    else
+      tell_shard_again({e.from.index}, out);
   } else if (e.from.kind == role_kind::partition) {
     if (has_told_fences_)
       tell_fence({e.from.index}, out);
@@ -431,11 +448,42 @@ void mirror_role::tell_queue_again(effects& out) {
 }
 
 void mirror_role::hear(const protocol::nodes_held& x, effects& out) {
-  if (!homes_.hear(x))
+  const bool is_news = options_.has_others && served_.insert(x.shard).second;
+  if (is_news)
+    homes_.expect(x.shard); // it lives on, and this mirror is new
+  if (homes_.hear(x))
+    for (auto& [name, n] : by_name_)
+      if (n.facts && !(n.shard && options_.has_others && served_.contains(*n.shard)))
+        put_node(n, out);
+  if (is_news)
+    tell_shard_again(x.shard, out);
+}
+
+bool mirror_role::waits_for_list(base::shard_id shard) const {
+  return list_wanted_.contains(shard) || list_asked_.contains(shard);
+}
+
+/// The shard is here from now on, and begins anew. Its answer to `is_anew` says what it holds.
+void mirror_role::serve(base::shard_id shard, bool after_a_list, effects& out) {
+  served_.insert(shard);
+  homes_.expect(shard);
+  if (!after_a_list) {
+    tell_shard_again(shard, out);
     return;
-  for (auto& [name, n] : by_name_)
-    if (n.facts)
-      put_node(n, out);
+  }
+  list_asked_.erase(shard); // the list that runs was asked for before
+  if (list_wanted_.empty() && list_asked_.empty())
+    out.add(protocol::arm{list_timer, list_gathering});
+  list_wanted_.insert(shard);
+  out.tell(to_shard(shard), protocol::view_trust{false, true});
+}
+
+void mirror_role::list_for_shards(effects& out) {
+  if (!list_asked_.empty() || list_wanted_.empty())
+    return;
+  list_asked_ = std::exchange(list_wanted_, {});
+  nodes_.list_again(now_, out);
+  pods_seen_.list_again(now_, out);
 }
 
 /// A watch shows how things are, not how they came about: a pod may be bound and finish, or go, and
@@ -470,7 +518,7 @@ void mirror_role::hear(base::shard_id from, const protocol::node_idle& x, effect
   homes_.is_idle(from, x.node);
   leaving_.erase(pos);
   n.move = 0;
-  out.tell(to_shard(from), protocol::node_gone{x.node});
+  tell_shard(from, protocol::node_gone{x.node}, out);
   put_node(n, out);
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ namespace tutti::bridge {
 /// `view_trust` tells shards and queue when nodes and pods are complete and fresh (S12). At its
 /// start, and when a shard (or the queue) that began anew asks with `view_wanted`, everything is
 /// told again; the queue takes what it was not told by `facts_synced` for gone.
+///
+/// With several replicas only the shards that are here are told anything: those that have asked.
+/// One that was another's asks for what was listed after its question (2.7): all that ask within a
+/// moment share one list of nodes and pods, and hear everything when it is complete.
 class mirror_role final : public protocol::role {
 public:
   struct options {
@@ -46,6 +51,7 @@ public:
     std::vector<std::string> scheduler_names{"tutti"};
     api::dialect spoken = api::dialect::v1beta1;
     bool streams_lists = true; ///< try streaming lists first
+    bool has_others = false;   ///< shards may be another replica's
   };
 
   explicit mirror_role(options o);
@@ -107,6 +113,15 @@ private:
   void hear(const protocol::pods_awaited& x, protocol::effects& out) const;
   void hear(base::shard_id from, const protocol::node_idle& x, protocol::effects& out);
   void tell_shard_again(base::shard_id shard, protocol::effects& out);
+  void serve(base::shard_id shard, bool after_a_list, protocol::effects& out);
+  void list_for_shards(protocol::effects& out);
+  bool waits_for_list(base::shard_id shard) const;
+  /// Nothing goes to a shard that is another replica's.
+  template <class M>
+  void tell_shard(base::shard_id shard, M what, protocol::effects& out) const {
+    if (!options_.has_others || served_.contains(shard))
+      out.tell(protocol::to_shard(shard), std::move(what));
+  }
   void tell_queue_again(protocol::effects& out);
   void after_event(protocol::effects& out);
   void note_fence(const api::pod& p);
@@ -123,6 +138,9 @@ private:
   reflector groups_;
   std::map<std::string, node_entry> by_name_; // entries do not move
   node_homes homes_;
+  std::set<base::shard_id> served_;              // several replicas: those that are here
+  std::set<base::shard_id> list_wanted_;         // they wait for a list that has not been asked for
+  std::set<base::shard_id> list_asked_;          // they wait for the list that runs
   std::map<std::uint64_t, node_entry*> leaving_; // by move
   std::uint64_t last_move_ = 0;
   std::vector<pod_slot> pods_;

@@ -6,9 +6,9 @@
 
 namespace tutti::bridge {
 
-node_homes::node_homes(std::uint32_t shards) : shards_(shards) {
+node_homes::node_homes(std::uint32_t shards, bool only_expected) : shards_(shards) {
   ensure(shards > 0);
-  for (std::uint32_t i = 0; i < shards; ++i)
+  for (std::uint32_t i = 0; i < shards && !only_expected; ++i)
     unheard_.insert({i});
 }
 

@@ -18,7 +18,12 @@ namespace tutti::bridge {
 /// is out of date costs a moment, for the shard then says `node_idle` at once.
 class node_homes {
 public:
-  explicit node_homes(std::uint32_t shards);
+  /// With `only_expected`, shards may be another replica's: only those named by `expect` are waited
+  /// for.
+  explicit node_homes(std::uint32_t shards, bool only_expected = false);
+
+  /// `shard` is about to say what it holds.
+  void expect(base::shard_id shard) { unheard_.insert(shard); }
 
   /// True once every shard has said what it holds: before, nobody may be told of a node.
   bool are_known() const { return unheard_.empty(); }

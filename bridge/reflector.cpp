@@ -79,8 +79,12 @@ void reflector::start(std::uint64_t seed, base::time_point now, protocol::effect
 }
 
 void reflector::tell_again(base::time_point now, protocol::effects& out) {
-  ensure(state_ != state::idle, options_.path);
   tells_all_ = true;
+  list_again(now, out);
+}
+
+void reflector::list_again(base::time_point now, protocol::effects& out) {
+  ensure(state_ != state::idle, options_.path);
   is_synced_ = false;
   is_trusted_ = false;
   hang_up(out);

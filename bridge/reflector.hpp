@@ -61,6 +61,10 @@ public:
   /// Lists again from scratch and tells every object as `added` or `modified`, known or not.
   void tell_again(base::time_point now, protocol::effects& out);
 
+  /// Lists again from scratch. `is_synced` is true once a list has been heard that was asked for
+  /// after this call.
+  void list_again(base::time_point now, protocol::effects& out);
+
   /// Takes an event. Returns false, and does nothing, if it belongs to somebody else. `apply` hears
   /// the changes; during the call only.
   bool on(const protocol::event& e, base::time_point now, protocol::effects& out,
