@@ -83,6 +83,8 @@ void queue_role::ask(attempt_now& attempt) {
 void queue_role::hear(const protocol::gang_progress& x) {
   if (over_.has(x.attempt))
     return;
+  if (how_.has_others && !here_.contains(protocol::partition_of(x.attempt.gang)))
+    return; // a last word of one that was ended
   auto* g = registry_.find_gang(x.attempt.gang);
   attempt_now* now = nullptr;
   if (!g) {
@@ -140,6 +142,12 @@ void queue_role::hear(const protocol::attempt_over& x) {
 /// that was under way there is over, and nobody is left to say so: whoever is meant is asked for
 /// again at once. Upholds S13: the gang stays where it is meanwhile.
 void queue_role::hear(const protocol::new_epoch& x) {
+  if (x.epoch.value == 0) {
+    lose_partition(x.partition);
+    return;
+  }
+  if (how_.has_others && here_.insert(x.partition).second)
+    take_partition(x.partition);
   std::vector<gang_entry*> mine;
   for (auto* g : pools_.in(pool::attempting)) {
     const auto& attempt = *g->life->attempt;

@@ -61,6 +61,10 @@ bool has_been_somewhere(const gang_entry& g) {
 void queue_role::watch_minimum(gang_entry& g) {
   if (g.is_lone_pod() || !g.group->facts)
     return;
+  if (!is_here(g)) {
+    repairs_.erase(g.group->name);
+    return;
+  }
   const auto& facts = *g.group->facts;
   const auto t = count(g);
   if (standing(g, t) >= facts.min_count) {

@@ -16,6 +16,10 @@ struct options {
   /// Members must have their group's priority, and one preemption policy (O-7). False in 1.36.
   bool refuses_mixed_priorities = true;
 
+  /// Partitions may be another replica's: only gangs of those that have said they are here are
+  /// tried, and spoken of.
+  bool has_others = false;
+
   bool has_group_objects() const { return !group_condition.empty(); }
 };
 

@@ -166,6 +166,8 @@ void queue_role::drop_untold() {
 
 /// Nothing of the gang's decisions is needed any more; its partition knows when it may forget them.
 void queue_role::tell_deleted(const base::gang_uid& gang) {
+  if (how_.has_others && !here_.contains(protocol::partition_of(gang)))
+    return; // its owner's queue sees it as well, or is asked when the partition begins there
   out_.tell(protocol::to_partition(protocol::partition_of(gang)), protocol::gang_deleted{gang});
 }
 
@@ -253,6 +255,10 @@ gang_life& queue_role::life_of(gang_entry& g) {
 /// Puts the gang where its facts of this moment say. `may_help`: an attempt may now succeed that
 /// failed before.
 void queue_role::reconsider(gang_entry& g, bool may_help) {
+  if (!is_here(g)) {
+    put_aside(g);
+    return;
+  }
   watch_minimum(g);
   if (g.life && g.life->attempt) {
     g.life->attempt->has_changed |= may_help;

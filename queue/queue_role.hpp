@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,10 @@ namespace tutti::queue {
 /// What is there is what the mirror has told since it last began anew: the rest goes with
 /// `facts_synced`, as if it had been deleted. Until then nobody is tried. What people must know of
 /// a gang follows from facts, so that it is said again whenever it may have been lost.
+///
+/// With several replicas each has a queue that knows all gangs. A partition that begins says so
+/// (`new_epoch`), and its gangs are tried from then on; `new_epoch` with epoch 0 says that it is
+/// not here any more: whatever was under way there is another replica's, and gated here.
 class queue_role final : public protocol::role {
 public:
   explicit queue_role(options how = {});
@@ -71,6 +76,10 @@ private:
 
   // Where gangs go (queue_role.cpp).
   gang_life& life_of(gang_entry& g);
+  bool is_here(const gang_entry& g) const;
+  void put_aside(gang_entry& g);
+  void take_partition(base::partition_id which);
+  void lose_partition(base::partition_id which);
   void reconsider(gang_entry& g, bool may_help);
   void open(gang_entry& g, bool may_help);
   void make_ready(gang_entry& g);
@@ -116,8 +125,9 @@ private:
   over_log over_;
   /// Started groups that are below their minimum, and when they count as degraded.
   std::map<protocol::object_name, base::time_point> repairs_;
-  memories remembered_;              ///< restored, not yet met again
-  std::vector<base::gang_uid> kept_; ///< that partitions asked about before the first list
+  memories remembered_;               ///< restored, not yet met again
+  std::set<base::partition_id> here_; ///< partitions of this replica, where there are others
+  std::vector<base::gang_uid> kept_;  ///< that partitions asked about before the first list
 
   bool is_started_ = false;
   bool is_being_told_ = false; ///< the mirror began anew and has not come to the end
