@@ -70,10 +70,34 @@ http_reply list(scheduler& who, role_kind kind, const char* what, const char* li
   return json_reply({{"kind", list_kind}, {"items", std::move(items)}});
 }
 
-/// What each shard says of itself; one that does not answer is not in it.
+json::value keeper_word(scheduler& who) {
+  return ask(who, protocol::to(role_kind::keeper), "replicas");
+}
+
+/// All, or those that run here if there are other replicas.
+std::vector<std::uint32_t> shards_here(scheduler& who) {
+  std::vector<std::uint32_t> out;
+  if (!who.options().has_others()) {
+    for (std::uint32_t s = 0; s < who.options().shards; ++s)
+      out.push_back(s);
+    return out;
+  }
+  const auto said = keeper_word(who);
+  if (!said.is_object())
+    return out;
+  std::uint32_t s = 0; // they come first, ascending
+  for (const auto& unit : said.at("units").as_array()) {
+    if (s < who.options().shards && unit.at("runsHere").as_bool())
+      out.push_back(s);
+    ++s;
+  }
+  return out;
+}
+
+/// What each shard that runs here says of itself; one that does not answer is not in it.
 json::array shard_rows(scheduler& who) {
   json::array items;
-  for (std::uint32_t s = 0; s < who.options().shards; ++s) {
+  for (const auto s : shards_here(who)) {
     auto one = ask(who, protocol::to_shard({s}), "shards");
     if (!one.is_object())
       continue; // it does not answer: readiness says so
@@ -85,6 +109,17 @@ json::array shard_rows(scheduler& who) {
 
 http_reply shards(scheduler& who) {
   return json_reply({{"kind", "ShardList"}, {"items", shard_rows(who)}});
+}
+
+http_reply replicas(scheduler& who) {
+  auto said = keeper_word(who);
+  if (!said.is_object())
+    return error_reply(404, "this replica is alone");
+  auto body = said.as_object();
+  body["items"] = body.at("replicas");
+  body.erase("replicas");
+  body["kind"] = "ReplicaList";
+  return json_reply(std::move(body));
 }
 
 http_reply one_gang(scheduler& who, const std::string& name) {
@@ -144,11 +179,15 @@ struct check {
 /// a placement.
 std::vector<check> ready_checks(scheduler& who) {
   const auto mirror = ask(who, protocol::to(role_kind::mirror), "mirror");
-  return {{"watch-sync", is_set(mirror, "synced")},
-          {"watch-fresh", is_set(mirror, "fresh")},
-          {"queue", ask(who, protocol::to(role_kind::queue), "quiet").is_object()},
-          {"topology", ask(who, protocol::to(role_kind::topology), "racks").is_array()},
-          {"shards", shard_rows(who).size() == who.options().shards}};
+  std::vector<check> out{
+      {"watch-sync", is_set(mirror, "synced")},
+      {"watch-fresh", is_set(mirror, "fresh")},
+      {"queue", ask(who, protocol::to(role_kind::queue), "quiet").is_object()},
+      {"topology", ask(who, protocol::to(role_kind::topology), "racks").is_array()},
+      {"shards", shard_rows(who).size() == shards_here(who).size()}};
+  if (who.options().has_others())
+    out.push_back({"lease", is_set(keeper_word(who), "leaseHeld")});
+  return out;
 }
 
 /// As kube-scheduler does: one word if all is well, each check with ?verbose or if one fails, one
@@ -203,14 +242,17 @@ http_reply answer_admin(scheduler& who, const process_view& around, const std::s
     return list(who, role_kind::topology, "racks", "RackList");
   if (path == "/api/shards")
     return shards(who);
+  if (path == "/api/replicas")
+    return replicas(who);
   if (path == "/api/status")
     return status(who, around);
   if (path == "/api/settled")
     return json_reply({{"kind", "Settled"}, {"settled", around.is_settled && around.is_settled()}});
   if (path == "/api/version")
     return json_reply({{"kind", "Version"}, {"version", around.version}});
-  return error_reply(404, "there is /livez /readyz /metrics /api/gangs /api/nodes /api/racks "
-                          "/api/shards /api/status /api/settled /api/trace /api/version");
+  return error_reply(404,
+                     "there is /livez /readyz /metrics /api/gangs /api/nodes /api/racks "
+                     "/api/replicas /api/shards /api/status /api/settled /api/trace /api/version");
 }
 
 } // namespace tutti::actors

@@ -21,6 +21,13 @@ way to_owner(const protocol::ownership& whose, const std::vector<protocol::owner
   return {.is_here = false, .is_for_all_others = false, .replica = all[n].replica};
 }
 
+/// Every replica's mirror sees the same cluster: it tells its own.
+way only_here(const protocol::ownership& whose, const address& to) {
+  const auto& all = to.kind == role_kind::shard ? whose.shards : whose.partitions;
+  const auto where = to_owner(whose, all, to.index);
+  return where.is_here ? where : way{};
+}
+
 } // namespace
 
 bool is_replicas_own(role_kind kind) {
@@ -47,6 +54,9 @@ bool is_replicas_own(role_kind kind) {
 }
 
 way way_of(const protocol::ownership& whose, const address& from, const address& to) {
+  if (from.kind == role_kind::mirror && from.key.empty()
+      && (to.kind == role_kind::shard || to.kind == role_kind::partition))
+    return only_here(whose, to);
   switch (to.kind) {
   case role_kind::shard:
     return to_owner(whose, whose.shards, to.index);

@@ -20,11 +20,19 @@ struct scheduler_options {
   std::vector<std::string> scheduler_names{"tutti"};
   std::string kubernetes = "1.37"; ///< decides dialect and condition type
   bool fast_path = true;           ///< all shards share this process and its store
+  /// This replica's name among several that share the cluster; empty = it is alone. Several need
+  /// decisions that all can read, and no fast path.
+  std::string replica;
+  /// Distinguishes this process from any other that is given the same name.
+  std::string process;
+  std::string link; ///< where its link listens, for the others; empty where links need no address
   bool writes_pod_events = true;
   bool lists_plainly = false; ///< no streaming lists, for servers that lack them
   std::uint32_t planners = 1; ///< workers for long searches; 0 = bounded searches only
   std::size_t threads = 2;
   std::uint64_t seed = 1;
+
+  bool has_others() const { return !replica.empty(); }
 };
 
 /// How often a replica is asked for checkpoints: back-off and explanations may be this old after a

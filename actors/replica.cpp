@@ -6,9 +6,12 @@
 #include <utility>
 
 #include <caf/all.hpp>
+#include <fmt/core.h>
 
+#include "actors/share.hpp"
 #include "actors/supervisor.hpp"
 #include "actors/wiring.hpp"
+#include "bridge/keeper_role.hpp"
 #include "protocol/sharding.hpp"
 
 namespace tutti::actors {
@@ -20,12 +23,15 @@ constexpr std::size_t notes_kept = 50'000;
 /// Shards write a checkpoint every so many ticks: their journal is replayed faster than it is
 /// copied.
 constexpr std::size_t ticks_per_shard_checkpoint = 10;
+const auto keeper = protocol::to(protocol::role_kind::keeper);
 
 } // namespace
 
 replica::replica(scheduler_options how, surroundings with)
     : how_(std::move(how)), with_(std::move(with)),
       notes_(notes_kept), around_{routes_, with_.store, with_.http, with_.clock, notes_} {
+  if (how_.has_others())
+    how_.fast_path = false; // the decision log is not this process's store
   around_.seed = how_.seed;
   around_.make_role = [this](const protocol::address& x) {
     return wrapped(x, make_hosted_role(x, how_));
@@ -54,6 +60,9 @@ base::result<void> replica::recover() {
   const auto since_zero =
       std::chrono::duration_cast<std::chrono::milliseconds>(around_.clock.now().time_since_epoch());
   const base::wall_time wall_at_zero{around_.clock.wall_now().unix_ms - since_zero.count()};
+  if (how_.has_others() && how_.process.empty())
+    how_.process =
+        fmt::format("{}-{:x}", remains.last_incarnation.value, around_.clock.wall_now().unix_ms);
   founding_ = std::make_unique<founding>(how_, wall_at_zero);
   supervisor_ = std::make_unique<supervisor>(
       around_, with_.system,
@@ -63,6 +72,10 @@ base::result<void> replica::recover() {
         return made;
       },
       remains.last_incarnation);
+  if (how_.has_others()) {
+    share_ = std::make_unique<share>(routes_, *supervisor_, with_.links);
+    around_.own = [this](protocol::own x) { share_->take(std::move(x)); };
+  }
   std::map<std::uint32_t, std::vector<protocol::decision_ptr>> decisions;
   for (auto& d : remains.decisions)
     decisions[protocol::partition_of(d->by.gang).value].push_back(std::move(d));
@@ -110,11 +123,15 @@ void replica::rest() {
 void replica::write_last_checkpoints() {
   for (const auto& c : checkpointed_)
     routes_.post(c, make_mail(checkpoint_due{true}));
+  if (share_)
+    routes_.post(keeper, make_mail(protocol::event{
+                             protocol::timer_fired{{bridge::keeper_role::stop_timer, 0}}}));
 }
 
 bool replica::is_settled() const {
   return std::none_of(checkpointed_.begin(), checkpointed_.end(),
-                      [this](const auto& c) { return routes_.find(c) != nullptr; });
+                      [this](const auto& c) { return routes_.find(c) != nullptr; })
+         && routes_.find(keeper) == nullptr;
 }
 
 void replica::end_all() {

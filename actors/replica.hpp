@@ -21,6 +21,7 @@ class actor_system;
 namespace tutti::actors {
 
 class founding;
+class share;
 class supervisor;
 
 /// What a replica stands on; all of it is the caller's and outlives the replica.
@@ -57,8 +58,8 @@ public:
   void tick();
   /// Nobody who ends from here on is replaced.
   void rest();
-  /// Asks for the last checkpoints; whoever has written its own ends. `is_settled` says when all
-  /// have.
+  /// Asks for the last checkpoints; whoever has written its own ends. One of several hands over
+  /// what it owns and releases its Lease. `is_settled` says when all have.
   void write_last_checkpoints();
   bool is_settled() const;
   /// Ends every actor, without a word. They are gone once the system has run them.
@@ -79,6 +80,7 @@ private:
   services around_;
   std::unique_ptr<founding> founding_;
   std::unique_ptr<supervisor> supervisor_;
+  std::unique_ptr<share> share_; ///< null: this replica is alone and owns everything
   std::vector<protocol::address> checkpointed_;
   std::size_t ticks_ = 0;
 };

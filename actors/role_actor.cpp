@@ -125,6 +125,8 @@ void role_actor::perform_now(protocol::effect& e) {
 }
 
 void role_actor::act(protocol::append& x) {
+  if (!how_.keeps_journal)
+    return;
   const auto n = ++appends_;
   auto self = caf::actor_cast<caf::actor>(this);
   around_.store.submit(

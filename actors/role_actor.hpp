@@ -33,6 +33,9 @@ public:
     bool keeps_checkpoints = false;
     persistence::journal_index applied = 0; ///< of the checkpoint it was restored from
     std::vector<protocol::event> first;     ///< handled on `begin`: replays, then `started`
+    /// False: its next life begins with what others can read, wherever that is; nobody would ever
+    /// replay what it appends, so that it counts as done at once.
+    bool keeps_journal = true;
   };
 
   role_actor(caf::actor_config& cfg, services* around, protocol::role_ptr role, options how);

@@ -100,9 +100,10 @@ void supervisor::bring_up(const protocol::address& where, base::incarnation_no p
 void supervisor::spawn(founder who, base::incarnation_no incarnation, base::incarnation_no parent,
                        persistence::journal_index applied, std::vector<protocol::event> first) {
   const auto where = who.where;
-  auto actor = system_.spawn<role_actor>(
-      &around_, std::move(who.role),
-      role_actor::options{where, incarnation, who.keeps_checkpoints, applied, std::move(first)});
+  auto actor =
+      system_.spawn<role_actor>(&around_, std::move(who.role),
+                                role_actor::options{where, incarnation, who.keeps_checkpoints,
+                                                    applied, std::move(first), who.keeps_journal});
   auto& here = places_[where];
   if (const auto former = lives_.find(here.last); former != lives_.end())
     kill(former->second.who);
@@ -143,7 +144,12 @@ void supervisor::ended(base::incarnation_no who, const std::optional<std::string
     const bool was_last = leave_place(x, who);
     to_rebuild = children_are_gone(x, who);
     const bool is_orphan = x.parent.value != 0 && !lives_.contains(x.parent);
-    if (why && was_last && !is_resting_ && !is_orphan) {
+    const bool is_expected = is_let_go(x, who);
+    if (is_expected) // whoever it still hosted after it was let go
+      for (const auto& [incarnation, child] : lives_)
+        if (child.parent == who)
+          kill(child.who);
+    if (why && was_last && !is_resting_ && !is_orphan && !is_expected) {
       around_.notes.record(x.where, protocol::note{"actor.died", {{"why", *why}}, true},
                            around_.clock.now(), around_.clock.wall_now());
       if (may_restart(x, who))
@@ -240,11 +246,64 @@ std::optional<protocol::address> supervisor::bury(const life& x, base::incarnati
   return std::nullopt;
 }
 
+// ---------------------------------------------------------------- what several replicas share out
+
+/// Not a word to anybody: whoever else owns it now was told by the map.
+void supervisor::begin_owned(const protocol::address& where, base::epoch_no epoch,
+                             std::vector<protocol::decision_ptr> open) {
+  auto who = make_(where);
+  ensure(who.where == where, protocol::to_text(where));
+  protocol::started first{.epoch = epoch,
+                          // No other life of it has this epoch, on whichever replica.
+                          .incarnation = {epoch.value},
+                          .seed = around_.seed,
+                          .open = std::move(open),
+                          .is_takeover = true};
+  if (where.kind == protocol::role_kind::partition)
+    first.quarantined = quarantined_in(where);
+  const std::lock_guard lock{mutex_};
+  if (!is_resting_)
+    spawn(std::move(who), {++last_.value}, {}, 0, {protocol::event{std::move(first)}});
+}
+
+void supervisor::end_owned(const protocol::address& where) {
+  const std::lock_guard lock{mutex_};
+  const auto pos = places_.find(where);
+  if (pos == places_.end() || !lives_.contains(pos->second.last))
+    return;
+  const auto last = pos->second.last;
+  let_go_.insert(last);
+  for (const auto& [incarnation, x] : lives_)
+    if (incarnation == last || x.parent == last) {
+      around_.routes.drop(x.where, x.who.address());
+      kill(x.who);
+    }
+}
+
+bool supervisor::is_let_go(const life& x, base::incarnation_no who) const {
+  return let_go_.contains(who) || let_go_.contains(x.parent);
+}
+
+void supervisor::replace(const protocol::address& where) {
+  auto who = make_(where);
+  const std::lock_guard lock{mutex_};
+  if (is_resting_)
+    return;
+  const base::incarnation_no incarnation{++last_.value};
+  protocol::started first{.epoch = {1}, .incarnation = incarnation, .seed = around_.seed};
+  spawn(std::move(who), incarnation, {}, 0, {protocol::event{std::move(first)}});
+}
+
 // ---------------------------------------------------------------- making anew
 
 /// Nothing of the dead life and its children can reach the store any more when this is called. A
 /// partition's new epoch is durable before its log is read (protocol/README.md, "Fast path").
 void supervisor::read_again(const protocol::address& where) {
+  if (around_.own && is_shared_out(where)) {
+    around_.routes.post(protocol::to(protocol::role_kind::keeper),
+                        make_mail(protocol::event{protocol::child_died{where}}));
+    return;
+  }
   base::incarnation_no incarnation;
   {
     const std::lock_guard lock{mutex_};

@@ -43,6 +43,10 @@ inline constexpr std::size_t gang_deaths_max = 3;
 ///     gang dies for the third time in a minute ─▶ quarantined: its partition, made anew, refuses
 ///                  it in words, and the process lives on
 ///
+/// With several replicas shards and partitions are no founders: they begin (`begin_owned`) and end
+/// (`end_owned`) as the keeper says, under the epochs of the partition map. When one dies, the
+/// keeper hears `child_died`, and begins it anew under a new epoch: the same way as a takeover.
+///
 /// In between nobody is at the address; what is sent there is dropped, and every sender resends.
 /// Each life of each actor has an incarnation of its own in the process. Thread-safe: parents host
 /// and actors end on their own threads; roles are made anew on the thread of one small actor.
@@ -62,6 +66,15 @@ public:
   /// Brings up the role at `where` as a child of the life `parent`. A former life at this address
   /// is ended without a word; the new one begins after it.
   void bring_up(const protocol::address& where, base::incarnation_no parent);
+
+  /// A shard or partition is this replica's from now on, under `epoch`; `open` as `started` has it.
+  /// A former life there is ended first.
+  void begin_owned(const protocol::address& where, base::epoch_no epoch,
+                   std::vector<protocol::decision_ptr> open);
+  /// It is not any more: it ends at once, and its children with it, and nobody takes the place.
+  void end_owned(const protocol::address& where);
+  /// A founder that keeps nothing is ended and made anew.
+  void replace(const protocol::address& where);
 
   /// Called by an actor as its last act. `why` is empty if it was to end.
   void ended(base::incarnation_no who, const std::optional<std::string>& why);
@@ -97,6 +110,7 @@ private:
   void spawn(founder who, base::incarnation_no incarnation, base::incarnation_no parent,
              persistence::journal_index applied, std::vector<protocol::event> first);
   void begin(place& where);
+  bool is_let_go(const life& x, base::incarnation_no who) const;
   bool leave_place(const life& x, base::incarnation_no who);
   std::size_t deaths_of(const protocol::address& where);
   bool may_restart(const life& x, base::incarnation_no who);
@@ -122,6 +136,7 @@ private:
   std::map<protocol::address, std::deque<base::time_point>> deaths_;
   std::set<base::gang_uid> quarantined_;
   std::set<base::incarnation_no> excused_; ///< their gang's actor has died: they follow it
+  std::set<base::incarnation_no> let_go_;  ///< ended because they are not ours any more
   bool has_opened_ = false;                ///< who comes now begins at once
   bool is_resting_ = false;
   bool is_over_ = false;

@@ -8,6 +8,7 @@
 #include "base/limits.hpp"
 #include "bridge/binder_role.hpp"
 #include "bridge/evictor_role.hpp"
+#include "bridge/keeper_role.hpp"
 #include "bridge/mirror_role.hpp"
 #include "bridge/status_role.hpp"
 #include "placement/planner_role.hpp"
@@ -48,6 +49,7 @@ protocol::role_ptr make_queue(const scheduler_options& how) {
   o.schedulers = how.scheduler_names;
   o.group_condition = group_condition(how);
   o.refuses_mixed_priorities = !is_before_1_37(how);
+  o.has_others = how.has_others();
   return std::make_unique<queue::queue_role>(o);
 }
 
@@ -58,6 +60,7 @@ protocol::role_ptr make_mirror(const scheduler_options& how) {
   o.scheduler_names = how.scheduler_names;
   o.spoken = dialect_of(how);
   o.streams_lists = !how.lists_plainly;
+  o.has_others = how.has_others();
   return std::make_unique<bridge::mirror_role>(o);
 }
 
@@ -76,7 +79,21 @@ protocol::role_ptr make_status(const scheduler_options& how, base::wall_time wal
   return std::make_unique<bridge::status_role>(o);
 }
 
+protocol::role_ptr make_keeper(const scheduler_options& how, base::wall_time wall_at_zero) {
+  return std::make_unique<bridge::keeper_role>(
+      bridge::keeper_role::options{.replica = how.replica,
+                                   .holder = how.replica + "_" + how.process,
+                                   .link = how.link,
+                                   .shards = how.shards,
+                                   .partitions = base::limits::partitions,
+                                   .wall_at_zero = wall_at_zero});
+}
+
 } // namespace
+
+bool is_shared_out(const protocol::address& where) {
+  return where.kind == role_kind::shard || where.kind == role_kind::partition;
+}
 
 bool keeps_checkpoints(const protocol::address& where) {
   return where.kind == role_kind::shard || where.kind == role_kind::queue;
@@ -88,7 +105,7 @@ founding::founding(scheduler_options how, base::wall_time wall_at_zero)
 
 std::vector<protocol::address> founding::all() const {
   std::vector<protocol::address> out;
-  for (std::uint32_t s = 0; s < how_.shards; ++s)
+  for (std::uint32_t s = 0; s < how_.shards && !how_.has_others(); ++s)
     out.push_back(protocol::to_shard({s}));
   out.push_back(to(role_kind::topology));
   for (std::uint32_t p = 0; p < how_.planners; ++p)
@@ -96,16 +113,20 @@ std::vector<protocol::address> founding::all() const {
   for (auto kind : {role_kind::preemption, role_kind::queue, role_kind::binder, role_kind::evictor,
                     role_kind::status})
     out.push_back(to(kind));
-  for (std::uint32_t p = 0; p < base::limits::partitions; ++p)
+  for (std::uint32_t p = 0; p < base::limits::partitions && !how_.has_others(); ++p)
     out.push_back(protocol::to_partition({p}));
   out.push_back(to(role_kind::mirror));
+  if (how_.has_others())
+    out.push_back(to(role_kind::keeper));
   return out;
 }
 
 founder founding::make(const protocol::address& where) const {
   auto role = make_role(where);
   ensure(role != nullptr, protocol::to_text(where));
-  return {where, std::move(role), keeps_checkpoints(where)};
+  if (how_.has_others() && is_shared_out(where))
+    return {where, std::move(role), false, false};
+  return {where, std::move(role), keeps_checkpoints(where), true};
 }
 
 protocol::role_ptr founding::make_role(const protocol::address& where) const {
@@ -131,13 +152,14 @@ protocol::role_ptr founding::make_role(const protocol::address& where) const {
     return make_status(how_, wall_at_zero_);
   case role_kind::partition:
     return std::make_unique<protocol::partition_role>(
-        protocol::partition_role::options{{where.index}, how_.shards});
+        protocol::partition_role::options{{where.index}, how_.shards, how_.has_others()});
   case role_kind::mirror:
     return make_mirror(how_);
+  case role_kind::keeper:
+    return make_keeper(how_, wall_at_zero_);
   case role_kind::node:
   case role_kind::gang:
   case role_kind::admin:
-  case role_kind::keeper:
   case role_kind::decisions:
     return nullptr;
   }
@@ -158,6 +180,8 @@ protocol::role_ptr make_hosted_role(const protocol::address& where, const schedu
   if (where.kind == role_kind::gang)
     return std::make_unique<protocol::gang_role>(
         protocol::gang_role::options{.fast_path = how.fast_path,
+                                     .asks_by_shard = how.has_others(),
+                                     .reads_map = how.has_others(),
                                      .writes_pod_events = how.writes_pod_events,
                                      .started_condition = group_condition(how)});
   return nullptr;

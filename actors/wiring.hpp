@@ -20,7 +20,11 @@ struct founder {
   protocol::address where;
   protocol::role_ptr role;
   bool keeps_checkpoints = false;
+  bool keeps_journal = true;
 };
+
+/// Shards and partitions: what several replicas share out among them.
+bool is_shared_out(const protocol::address& where);
 
 /// Shards and the queue: their snapshots are written now and then, and at a stop.
 bool keeps_checkpoints(const protocol::address& where);
@@ -31,7 +35,8 @@ public:
   founding(scheduler_options how, base::wall_time wall_at_zero);
 
   /// All founders in the order in which they begin: who keeps promises first, who asks for them
-  /// later, and the mirror, which brings the API server's word, last.
+  /// later, and the mirror, which brings the API server's word, last. With several replicas shards
+  /// and partitions are none of them: they begin when the keeper says so.
   std::vector<protocol::address> all() const;
   /// A new role for one of them. Thread-safe.
   founder make(const protocol::address& where) const;
