@@ -1,8 +1,10 @@
 #include "cli/sim.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 
@@ -39,6 +41,7 @@ struct meaning {
   workload::simulation::options run;
   workload::trace_options trace;
   std::string csv;
+  base::duration lasts{}; ///< virtual time from beginning to end, at least
 };
 
 error wrong(std::string what, std::string hint) {
@@ -94,8 +97,7 @@ base::result<meaning> meaning_of(const sim_options& how) {
     if (!until)
       return until.error();
     out.run.until = *until;
-    out.run.sample_every = std::max<base::duration>(
-        std::chrono::minutes{1}, std::chrono::ceil<std::chrono::minutes>(*until / samples_wanted));
+    out.lasts = *until;
   }
   if (!how.sample.empty()) {
     auto every = span_of("--sample", how.sample);
@@ -218,6 +220,35 @@ void print_summary(const sim_options& how, const meaning& what, const report::re
              static_cast<double>(steps) / took.all_s(), memory_mib(), how.report, what.csv);
 }
 
+/// A long run does not end with a folder in which nothing can be written.
+base::result<void> make_places(const sim_options& how, const meaning& what) {
+  const auto page_folder = std::filesystem::absolute(how.report).parent_path();
+  for (const auto& folder : {page_folder, std::filesystem::path{what.csv}}) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (!failed && ::access(folder.c_str(), W_OK) != 0)
+      failed = {errno, std::generic_category()};
+    if (failed)
+      return error{
+          code::io,
+          fmt::format("cannot write into the folder {}: {}", folder.string(), failed.message()),
+          "choose others with --report and --csv"};
+  }
+  return {};
+}
+
+/// How long it will take at least, where the gangs say it, and how often to look.
+meaning with_samples(const sim_options& how, meaning what, const workload::gangs& all) {
+  if (!what.run.until)
+    for (const auto& x : all.arrivals)
+      what.lasts = std::max(what.lasts, x.at + x.runs_for);
+  if (how.sample.empty())
+    what.run.sample_every = std::max<base::duration>(
+        std::chrono::minutes{1},
+        std::chrono::ceil<std::chrono::minutes>(what.lasts / samples_wanted));
+  return what;
+}
+
 int play(const sim_options& how, const meaning& what, workload::gangs all) {
   sim_progress shown{how.is_quiet};
   workload::simulation run{what.run, std::exchange(all.arrivals, {})};
@@ -225,10 +256,9 @@ int play(const sim_options& how, const meaning& what, workload::gangs all) {
   run.begin([&](std::uint32_t nodes) { shown.at(nodes, ""); });
   shown.end();
   cost took{.nodes_s = shown.seconds()};
-  const auto wanted = what.run.until ? *what.run.until : base::duration{std::chrono::hours{24}};
-  report::series over_time{what.run.shape,
-                           static_cast<std::uint64_t>(wanted / what.run.sample_every) + 1};
-  shown.begin("run", "virtual minutes", what.run.until ? hours(wanted) * 60 : 0);
+  const auto samples = static_cast<std::uint64_t>(what.lasts / what.run.sample_every) + 1;
+  report::series over_time{what.run.shape, samples};
+  shown.begin("run", "virtual minutes", what.run.until ? hours(what.lasts) * 60 : 0);
   over_time.take(run);
   while (run.advance()) {
     over_time.take(run);
@@ -312,7 +342,12 @@ int run_sim(const sim_options& how) {
     return wrong_file;
   }
   tell_rejected(*all);
-  return play(how, *what, std::move(*all));
+  if (auto ok = make_places(how, *what); !ok) {
+    print_error(ok.error());
+    return failed;
+  }
+  const auto whole = with_samples(how, *what, *all);
+  return play(how, whole, std::move(*all));
 }
 
 int list_topologies() {
