@@ -2,7 +2,7 @@
 #include "sim/api_server/catalog.hpp"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,8 +14,8 @@ namespace {
 
 using enum kind_id;
 
-const std::array<kind_info, kind_count>& kinds() {
-  static const std::array<kind_info, kind_count> table{{
+std::vector<kind_info> kubernetes_kinds() {
+  return {
       {namespaces, "", "namespaces", "namespace", "Namespace", {"ns"}, false, true},
       {nodes, "", "nodes", "node", "Node", {"no"}, false, true},
       {pods, "", "pods", "pod", "Pod", {"po"}, true, true},
@@ -72,6 +72,12 @@ const std::array<kind_info, kind_count>& kinds() {
        {},
        false,
        false},
+  };
+}
+
+/// On a real server deploy/crds makes them known.
+std::vector<kind_info> own_kinds() {
+  return {
       {gang_decisions,
        "tutti.dev",
        "gangdecisions",
@@ -96,7 +102,17 @@ const std::array<kind_info, kind_count>& kinds() {
        {},
        false,
        false},
-  }};
+  };
+}
+
+const std::vector<kind_info>& kinds() {
+  static const auto table = [] {
+    auto all = kubernetes_kinds();
+    for (auto& x : own_kinds())
+      all.push_back(std::move(x));
+    ensure(all.size() == kind_count, all.size());
+    return all;
+  }();
   return table;
 }
 
