@@ -36,7 +36,7 @@ void tell_pods(gang_entry& g, const saying& what, bool with_events, protocol::ef
     out.tell(protocol::to(protocol::role_kind::status),
              protocol::set_condition{.name = {g.space(), pod->name},
                                      .is_pod = true,
-                                     .uid = pod->uid.value,
+                                     .uid = pod->uid.text(),
                                      .type = "PodScheduled",
                                      .status = false,
                                      .reason = what.reason,
@@ -45,7 +45,7 @@ void tell_pods(gang_entry& g, const saying& what, bool with_events, protocol::ef
       continue;
     auto event = event_of(what);
     event.about = {g.space(), pod->name};
-    event.uid = pod->uid.value;
+    event.uid = pod->uid.text();
     out.tell(protocol::to(protocol::role_kind::status), std::move(event));
   }
 }

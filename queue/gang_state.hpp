@@ -75,6 +75,9 @@ struct attempt_now {
   base::time_point from;
 };
 
+/// Gangs that wait for the same share its words.
+using explanation_ptr = std::shared_ptr<const base::explanation>;
+
 /// Everything about a gang that is not at rest.
 struct gang_life {
   pool where = pool::gated;
@@ -92,10 +95,10 @@ struct gang_life {
   bool has_free_retry = true;  ///< may be tried again without rest if the view grew meanwhile
   bool is_stale = true;        ///< something changed since the last refusal
   std::uint64_t told = 0;      ///< hash of the condition last asked for; 0 = none
-  base::attempt_id last_over;
-  std::unique_ptr<base::explanation> why; ///< of the last attempt that came to nothing
-  std::unique_ptr<attempt_now> attempt;   ///< set exactly in `attempting`
-  std::vector<past_attempt> history;      ///< oldest first
+  explanation_ptr why;         ///< of the last attempt that came to nothing; without its view
+  std::uint64_t view_seen = 0; ///< the view that it is about
+  std::unique_ptr<attempt_now> attempt; ///< set exactly in `attempting`
+  std::vector<past_attempt> history;    ///< oldest first
 };
 
 } // namespace tutti::queue

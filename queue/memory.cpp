@@ -1,6 +1,8 @@
 // The checkpoint of the queue as JSON, and explanations as JSON for it and for readers.
 #include "queue/memory.hpp"
 
+#include <vector>
+
 namespace tutti::queue {
 
 namespace {
@@ -8,7 +10,7 @@ namespace {
 namespace json = boost::json;
 using base::reason_code;
 
-constexpr std::int64_t format_version = 1;
+constexpr std::int64_t format_version = 2;
 
 std::string text_of(const json::object& x, std::string_view key) {
   const auto* v = x.if_contains(key);
@@ -43,32 +45,25 @@ reason_code reason_from(std::string_view name) {
   return reason_code::none;
 }
 
+/// What is zero is left out.
 json::object entry_of(const base::gang_uid& uid, const remembered& x) {
-  json::object out{{"uid", uid.value},      {"namespace", x.name.space}, {"name", x.name.name},
-                   {"lone", x.is_lone_pod}, {"attempts", x.attempts},    {"refused", x.refused},
-                   {"errors", x.errors},    {"conflicts", x.conflicts},  {"rest_ms", x.rest_ms}};
-  if (x.why)
-    out["why"] = to_json(*x.why);
+  json::object out{{"uid", uid.value}, {"namespace", x.name.space}, {"name", x.name.name}};
+  if (x.is_lone_pod)
+    out["lone"] = true;
+  const auto add = [&out](std::string_view key, auto n) {
+    if (n != 0)
+      out[key] = n;
+  };
+  add("attempts", x.attempts);
+  add("refused", x.refused);
+  add("errors", x.errors);
+  add("conflicts", x.conflicts);
+  add("rest_ms", x.rest_ms);
   return out;
 }
 
-remembered remembered_from(const json::object& x) {
-  remembered out{.name = {text_of(x, "namespace"), text_of(x, "name")},
-                 .is_lone_pod = x.contains("lone") && x.at("lone") == json::value(true),
-                 .attempts = number_of<std::uint32_t>(x, "attempts"),
-                 .refused = number_of<std::uint32_t>(x, "refused"),
-                 .errors = number_of<std::uint32_t>(x, "errors"),
-                 .conflicts = number_of<std::uint32_t>(x, "conflicts"),
-                 .rest_ms = number_of<std::int64_t>(x, "rest_ms"),
-                 .why = {}};
-  if (const auto* why = x.if_contains("why"); why && why->is_object())
-    out.why = explanation_from(why->get_object());
-  return out;
-}
-
-} // namespace
-
-json::object to_json(const base::explanation& x) {
+/// All but the version of the view, in which explanations of equal gangs differ, and the text.
+json::object fields_of(const base::explanation& x) {
   json::array others, rejected, closest;
   for (auto code : x.others)
     others.emplace_back(base::name_of(code));
@@ -87,9 +82,44 @@ json::object to_json(const base::explanation& x) {
           {"placed", x.placed},
           {"dimension", x.dimension},
           {"short_by", x.short_by},
-          {"detail", x.detail},
-          {"view_version", x.view_version},
-          {"text", base::to_text(x)}};
+          {"detail", x.detail}};
+}
+
+remembered remembered_from(const json::object& x) {
+  remembered out{.name = {text_of(x, "namespace"), text_of(x, "name")},
+                 .is_lone_pod = x.contains("lone") && x.at("lone") == json::value(true),
+                 .attempts = number_of<std::uint32_t>(x, "attempts"),
+                 .refused = number_of<std::uint32_t>(x, "refused"),
+                 .errors = number_of<std::uint32_t>(x, "errors"),
+                 .conflicts = number_of<std::uint32_t>(x, "conflicts"),
+                 .rest_ms = number_of<std::int64_t>(x, "rest_ms"),
+                 .why = {}};
+  return out;
+}
+
+/// Of one gang: its own (version 1), or one of the list that all share.
+std::optional<base::explanation> why_of(const json::object& gang,
+                                        const std::vector<base::explanation>& whys) {
+  const auto* why = gang.if_contains("why");
+  if (!why)
+    return std::nullopt;
+  if (why->is_object())
+    return explanation_from(why->get_object());
+  const auto at = number_of<std::size_t>(gang, "why");
+  if (!why->is_number() || at >= whys.size())
+    return std::nullopt;
+  auto out = whys[at];
+  out.view_version = number_of<std::uint64_t>(gang, "view_version");
+  return out;
+}
+
+} // namespace
+
+json::object to_json(const base::explanation& x) {
+  auto out = fields_of(x);
+  out["view_version"] = x.view_version;
+  out["text"] = base::to_text(x);
+  return out;
 }
 
 base::explanation explanation_from(const json::object& x) {
@@ -118,11 +148,34 @@ base::explanation explanation_from(const json::object& x) {
   return out;
 }
 
+void memory_writer::add(const base::gang_uid& uid, const remembered& x,
+                        const base::explanation* why, std::uint64_t view_version) {
+  auto entry = entry_of(uid, x);
+  if (why) {
+    const auto next = whys_.size();
+    entry["why"] = whys_.try_emplace(json::serialize(fields_of(*why)), next).first->second;
+    entry["view_version"] = view_version;
+  }
+  gangs_ += gangs_.empty() ? "" : ",";
+  gangs_ += json::serialize(entry);
+}
+
+std::string memory_writer::take() {
+  std::vector<const std::string*> in_order(whys_.size());
+  for (const auto& [text, at] : whys_)
+    in_order[at] = &text;
+  auto out = "{\"version\":" + std::to_string(format_version) + ",\"gangs\":[";
+  out.append(gangs_).append("],\"whys\":[");
+  for (const auto* text : in_order)
+    out.append(text == in_order.front() ? "" : ",").append(*text);
+  return out + "]}";
+}
+
 std::string encode(const memories& x) {
-  json::array gangs;
+  memory_writer out;
   for (const auto& [uid, one] : x)
-    gangs.push_back(entry_of(uid, one));
-  return json::serialize(json::object{{"version", format_version}, {"gangs", std::move(gangs)}});
+    out.add(uid, one, one.why ? &*one.why : nullptr, one.why ? one.why->view_version : 0);
+  return out.take();
 }
 
 base::result<memories> decode(std::string_view bytes) {
@@ -137,9 +190,14 @@ base::result<memories> decode(std::string_view bytes) {
     return base::error{code::newer_format, "queue checkpoint: version " + std::to_string(version)};
   if (version < 1)
     return base::error{code::corrupt, "queue checkpoint: no version"};
+  std::vector<base::explanation> whys;
+  for_each_object(root, "whys",
+                  [&](const json::object& one) { whys.push_back(explanation_from(one)); });
   memories out;
   for_each_object(root, "gangs", [&](const json::object& one) {
-    out.emplace(base::gang_uid{text_of(one, "uid")}, remembered_from(one));
+    auto read = remembered_from(one);
+    read.why = why_of(one, whys);
+    out.emplace(base::gang_uid{text_of(one, "uid")}, std::move(read));
   });
   return out;
 }

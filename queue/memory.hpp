@@ -33,8 +33,26 @@ struct remembered {
 };
 using memories = std::map<base::gang_uid, remembered>;
 
-/// JSON with a version in front: {"version":1,"gangs":[…]}. Fields that are missing read as zero,
-/// unknown ones are ignored.
+/// Puts the checkpoint together, one gang after the other: there may be a hundred thousand of them,
+/// most of them for one of a few reasons.
+///
+///     {"version":2,"gangs":[{"uid":…,"why":0,…},…],"whys":[{"reason":…},…]}
+///
+/// Fields that are missing read as zero, unknown ones are ignored. Version 1 had each explanation
+/// in its gang.
+class memory_writer {
+public:
+  /// Each gang once; of one that was added twice the first counts. `why`, about the
+  /// view `view_version`, is written, not `x.why`.
+  void add(const base::gang_uid& uid, const remembered& x, const base::explanation* why,
+           std::uint64_t view_version);
+  std::string take();
+
+private:
+  std::string gangs_;
+  std::map<std::string, std::size_t> whys_; ///< JSON → place in the list
+};
+
 std::string encode(const memories& x);
 /// `corrupt` or `newer_format`.
 base::result<memories> decode(std::string_view bytes);

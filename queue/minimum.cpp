@@ -48,9 +48,8 @@ void say_degraded(const gang_entry& g, protocol::effects& out) {
 
 /// Somebody of it has been on a node: a minimum that stands is one that has started.
 bool has_been_somewhere(const gang_entry& g) {
-  return std::any_of(g.members.begin(), g.members.end(), [](const pod_entry* pod) {
-    return !pod->is_deleting && !pod->node.value.empty();
-  });
+  return std::any_of(g.members.begin(), g.members.end(),
+                     [](const pod_entry* pod) { return !pod->is_deleting && pod->has_node; });
 }
 
 } // namespace

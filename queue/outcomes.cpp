@@ -118,7 +118,7 @@ void queue_role::after_refusal(gang_entry& g, const attempt_now& tried, base::ex
   const bool has_grown = tried.grew > why.view_version;
   const bool goes_again = has_grown && std::exchange(life.has_free_retry, !has_grown);
   has_arrival_waiters_ |= is_helped_by_arrivals(why);
-  life.why = std::make_unique<base::explanation>(std::move(why));
+  keep_why(life, std::move(why));
   if (goes_again)
     life.not_before = now_;
   const bool is_open = judge(g, how_).what == gate_verdict::kind::open && g.owed() == 0;
@@ -137,7 +137,7 @@ void queue_role::after_conflict(gang_entry& g, base::explanation why) {
   auto& life = *g.life;
   ++life.conflicts;
   life.not_before = now_ + conflict_backoff_of(seed_, g.uid(), life.conflicts);
-  life.why = std::make_unique<base::explanation>(std::move(why));
+  keep_why(life, std::move(why));
   reconsider(g, true);
 }
 
@@ -149,7 +149,7 @@ void queue_role::after_error(gang_entry& g, base::explanation why, bool runs_alr
                                                 .is_lone_pod = g.is_lone_pod()}));
   if (runs_already && life.errors == 1)
     life.not_before = now_; // what runs waits for the rest
-  life.why = std::make_unique<base::explanation>(std::move(why));
+  keep_why(life, std::move(why));
   reconsider(g, true);
 }
 

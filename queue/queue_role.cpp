@@ -22,6 +22,8 @@ namespace {
 
 /// Of so many gangs the pools are checked after every event; of twice as many after every second.
 constexpr std::size_t gangs_checked_each_time = 256;
+/// A gang that says something new compares it with so many explanations.
+constexpr std::size_t words_shared_max = 32;
 
 } // namespace
 
@@ -92,7 +94,7 @@ void queue_role::hear(const protocol::pod_gone& x) {
   if (pod->own || (pod->gang->members.size() == 1 && !pod->gang->group->facts))
     depart(*pod->gang); // the gang goes with its last pod
   if (pod->own)
-    tell_deleted({pod->uid.value});
+    tell_deleted({pod->uid.text()});
   const auto news = registry_.drop(*pod);
   if (!news.gang)
     return;
@@ -190,7 +192,7 @@ void queue_role::hear(const protocol::view_grew& x) {
   if (x.view_version
       < view_version_) // the topology began anew: nothing was refused on this view yet
     for (auto* g : pools_.in(pool::waiting))
-      g->life->why->view_version = 0;
+      g->life->view_seen = 0;
   view_version_ = x.view_version;
   if (x.grown == 0 || base::is_planted(base::mutant::lose_wake_up))
     return;
@@ -201,7 +203,7 @@ void queue_role::hear(const protocol::view_grew& x) {
     g->life->is_stale = true;
   std::vector<gang_entry*> woken;
   for (auto* g : pools_.in(pool::waiting))
-    if (x.view_version > g->life->why->view_version && may_fit(*g, x.most_free))
+    if (x.view_version > g->life->view_seen && may_fit(*g, x.most_free))
       woken.push_back(g);
   for (auto* g : woken)
     reconsider(*g, true);
@@ -245,8 +247,8 @@ gang_life& queue_role::life_of(gang_entry& g) {
   g.life->conflicts = past.conflicts;
   g.life->not_before = now_ + std::chrono::milliseconds{past.rest_ms};
   if (past.why) {
-    g.life->why = std::make_unique<base::explanation>(*past.why);
-    g.life->why->view_version = 0; // views are counted anew
+    keep_why(*g.life, *past.why);
+    g.life->view_seen = 0; // views are counted anew
   }
   remembered_.erase(pos);
   return *g.life;
@@ -356,28 +358,48 @@ void queue_role::explain(gang_life& life, reason_code reason, std::string detail
   life.detail = std::move(detail);
 }
 
+/// Most gangs wait for one of a few things, and say so in the same words as another lately.
+void queue_role::keep_why(gang_life& life, base::explanation why) {
+  life.view_seen = std::exchange(why.view_version, 0);
+  const auto same =
+      std::find_if(words_.begin(), words_.end(), [&](const auto& x) { return *x == why; });
+  if (same != words_.end()) {
+    life.why = *same;
+    return;
+  }
+  life.why = std::make_shared<const base::explanation>(std::move(why));
+  words_.push_front(life.why);
+  if (words_.size() > words_shared_max)
+    words_.pop_back();
+}
+
 // ---------------------------------------------------------------- memory
 
+/// Whoever is not at rest stands in a pool: what is bound costs nothing here.
 std::string queue_role::snapshot() const {
-  memories all = remembered_;
-  for (const auto* g : registry_.all_unordered()) { // `memories` puts them in order
-    if (!g->life || g->uid().value.empty())
-      continue;
-    const auto& life = *g->life;
-    const auto rest = std::max(life.not_before - now_, base::duration{});
-    remembered one{.name = g->name(),
-                   .is_lone_pod = g->is_lone_pod(),
-                   .attempts = g->attempts,
-                   .refused = life.refused,
-                   .errors = life.errors,
-                   .conflicts = life.conflicts,
-                   .rest_ms = std::chrono::ceil<std::chrono::milliseconds>(rest).count(),
-                   .why = {}};
-    if (life.why)
-      one.why = *life.why;
-    all.insert_or_assign(g->uid(), std::move(one));
-  }
-  return encode(all);
+  memory_writer out;
+  for (std::size_t i = 0; i < pool_count; ++i)
+    for (const auto* g : pools_.in(static_cast<pool>(i)))
+      if (!g->uid().value.empty())
+        write_down(*g, out);
+  for (const auto& [uid, x] : remembered_) // a gang that is there again has left them
+    out.add(uid, x, x.why ? &*x.why : nullptr, x.why ? x.why->view_version : 0);
+  return out.take();
+}
+
+void queue_role::write_down(const gang_entry& g, memory_writer& out) const {
+  const auto& life = *g.life;
+  const auto rest = std::max(life.not_before - now_, base::duration{});
+  out.add(g.uid(),
+          {.name = g.name(),
+           .is_lone_pod = g.is_lone_pod(),
+           .attempts = g.attempts,
+           .refused = life.refused,
+           .errors = life.errors,
+           .conflicts = life.conflicts,
+           .rest_ms = std::chrono::ceil<std::chrono::milliseconds>(rest).count(),
+           .why = {}},
+          life.why.get(), life.view_seen);
 }
 
 base::result<void> queue_role::restore(std::string_view bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -90,6 +91,8 @@ private:
   void answer_kept();
   void drop_untold();
   void explain(gang_life& life, base::reason_code reason, std::string detail = {});
+  void keep_why(gang_life& life, base::explanation why);
+  void write_down(const gang_entry& g, memory_writer& out) const;
 
   // How attempts are asked for and followed (attempts.cpp).
   void fill_window();
@@ -128,6 +131,8 @@ private:
   memories remembered_;               ///< restored, not yet met again
   std::set<base::partition_id> here_; ///< partitions of this replica, where there are others
   std::vector<base::gang_uid> kept_;  ///< that partitions asked about before the first list
+
+  std::deque<explanation_ptr> words_; ///< of the latest refusals that differ, newest first
 
   bool is_started_ = false;
   bool is_being_told_ = false; ///< the mirror began anew and has not come to the end

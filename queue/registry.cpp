@@ -37,7 +37,7 @@ void insert_member(gang_entry& g, pod_entry& pod) {
 
 void erase_member(gang_entry& g, const pod_entry& pod) {
   const auto pos = std::find(g.members.begin(), g.members.end(), &pod);
-  ensure(pos != g.members.end(), pod.uid.value);
+  ensure(pos != g.members.end(), pod.uid.text());
   g.members.erase(pos);
 }
 
@@ -83,12 +83,12 @@ bool rank_less(std::string_view a, std::string_view b) {
 
 base::gang_uid gang_entry::uid() const {
   if (is_lone_pod())
-    return {members.front()->uid.value};
+    return {members.front()->uid.text()};
   return {group->facts ? group->facts->uid : std::string{}};
 }
 
 const std::string& gang_entry::space() const {
-  return is_lone_pod() ? members.front()->space : group->name.space;
+  return is_lone_pod() ? *members.front()->space : group->name.space;
 }
 
 const std::string& gang_entry::short_name() const {
@@ -145,7 +145,8 @@ protocol::gang assemble(const gang_entry& g) {
     out.never_preempts = facts.never_preempts;
   }
   const auto add = [&](const pod_entry& pod) {
-    out.members.push_back({pod.uid, pod.name, 0, pod.kind, pod.node, pod.resource_version});
+    out.members.push_back(
+        {{pod.uid.text()}, pod.name, 0, pod.kind, {pod.node()}, pod.resource_version()});
   };
   for (const auto* pod : trial_order(g)) {
     add(*pod);
@@ -158,12 +159,12 @@ protocol::gang assemble(const gang_entry& g) {
 }
 
 pod_entry* registry::find_pod(const base::pod_uid& uid) {
-  const auto pos = pods_.find(uid.value);
-  return pos == pods_.end() ? nullptr : pos->second.get();
+  const auto pos = pods_.find(base::packed_uid{uid.value});
+  return pos == pods_.end() ? nullptr : pos->get();
 }
 
 gang_entry* registry::find_gang(const base::gang_uid& uid) {
-  if (const auto pos = by_uid_.find(uid.value); pos != by_uid_.end())
+  if (const auto pos = by_uid_.find(base::packed_uid{uid.value}); pos != by_uid_.end())
     return pos->second;
   auto* pod = find_pod({uid.value});
   return pod ? pod->own.get() : nullptr;
@@ -171,26 +172,25 @@ gang_entry* registry::find_gang(const base::gang_uid& uid) {
 
 gang_entry* registry::find_group(const protocol::object_name& name) {
   const auto pos = groups_.find(name);
-  return pos == groups_.end() ? nullptr : pos->second.get();
+  return pos == groups_.end() ? nullptr : pos->get();
 }
 
 const gang_entry* registry::find_named(const protocol::object_name& name) const {
   if (const auto pos = groups_.find(name); pos != groups_.end())
-    return pos->second.get();
-  for (const auto& [uid, pod] : pods_) // a live pod's name is unique: the order does not matter
-    if (pod->own && pod->name == name.name && pod->space == name.space)
+    return pos->get();
+  for (const auto& pod : pods_) // a live pod's name is unique: the order does not matter
+    if (pod->own && pod->name == name.name && *pod->space == name.space)
       return pod->own.get();
   return nullptr;
 }
 
 gang_entry& registry::group_named(const protocol::object_name& name) {
-  auto& g = groups_[name];
-  if (!g) {
-    g = std::make_unique<gang_entry>();
-    g->group = std::make_unique<group_part>();
-    g->group->name = name;
-  }
-  return *g;
+  if (auto* known = find_group(name))
+    return *known;
+  auto made = std::make_unique<gang_entry>();
+  made->group = std::make_unique<group_part>();
+  made->group->name = name;
+  return **groups_.insert(std::move(made)).first;
 }
 
 void registry::fill(pod_entry& pod, const protocol::pod_facts& x) const {
@@ -199,13 +199,13 @@ void registry::fill(pod_entry& pod, const protocol::pod_facts& x) const {
                       ? std::int16_t{-1}
                       : static_cast<std::int16_t>(ours - how_.schedulers.begin());
   pod.kind = x.kind;
-  pod.node = x.node;
+  pod.has_node = !x.node.value.empty();
+  pod.place = pod.has_node ? x.node.value : x.resource_version;
   pod.priority = x.priority;
   pod.never_preempts = x.never_preempts;
   pod.is_gated = x.is_gated;
   pod.is_terminal = x.is_terminal;
   pod.is_deleting = x.is_deleting;
-  pod.resource_version = x.node.value.empty() ? x.resource_version : std::string{};
   pod.refused = x.refused.empty() ? nullptr : std::make_unique<const std::string>(x.refused);
 }
 
@@ -229,17 +229,17 @@ registry::pod_news registry::put(const protocol::pod_facts& x) {
   if (is_new) {
     auto made = std::make_unique<pod_entry>();
     pod = made.get();
-    pod->uid = x.uid;
+    pod->uid = base::packed_uid{x.uid.value};
     pod->name = x.name.name;
     pod->created_ms = x.created.unix_ms;
     if (x.group.empty()) {
-      pod->space = x.name.space;
+      pod->space = std::make_unique<const std::string>(x.name.space);
       pod->own = std::make_unique<gang_entry>();
       pod->gang = pod->own.get();
     } else {
       pod->gang = &group_named({x.name.space, x.group});
     }
-    pods_.emplace(pod->uid.value, std::move(made));
+    pods_.insert(std::move(made));
     insert_member(*pod->gang, *pod);
   }
   const bool was_pending = !is_new && pod->is_pending();
@@ -264,9 +264,8 @@ registry::pod_news registry::drop(pod_entry& pod) {
     follow_members(*pod.gang);
     forget_if_empty(news.gang);
   }
-  const auto pos = pods_.find(pod.uid.value);
-  ensure(pos != pods_.end(), pod.uid.value);
-  const auto last = std::move(pos->second); // the key points into it: erase first
+  const auto pos = pods_.find(pod.uid);
+  ensure(pos != pods_.end(), pod.uid.text());
   pods_.erase(pos);
   return news;
 }
@@ -282,13 +281,13 @@ gang_entry& registry::put(const protocol::group_facts& x) {
   if (part.degraded_said != x.is_degraded)
     part.degraded_said.reset();
   follow_members(g);
-  by_uid_[x.uid] = &g;
+  by_uid_[base::packed_uid{x.uid}] = &g;
   return g;
 }
 
 gang_entry* registry::drop_group(gang_entry& g) {
   ensure(!g.is_lone_pod() && g.group->facts.has_value());
-  by_uid_.erase(g.group->facts->uid);
+  by_uid_.erase(base::packed_uid{g.group->facts->uid});
   g.group->facts.reset();
   g.group->is_start_said = false;
   g.group->degraded_said.reset();
@@ -301,45 +300,40 @@ void registry::forget_if_empty(gang_entry*& g) {
   if (!g->members.empty() || g->group->facts)
     return;
   ensure(!g->life || !g->life->is_placed, protocol::to_text(g->group->name));
-  groups_.erase(protocol::object_name{g->group->name});
+  groups_.erase(groups_.find(g->group->name));
   g = nullptr;
 }
 
 void registry::expect_everything() {
-  for (auto& [name, g] : groups_)
+  for (const auto& g : groups_)
     g->group->is_retold = false;
-  for (auto& [uid, pod] : pods_)
+  for (const auto& pod : pods_)
     pod->is_retold = false;
 }
 
 registry::untold registry::not_retold() const {
   untold out;
-  for (const auto& [name, g] : groups_)
+  for (const auto& g : groups_)
     if (g->group->facts && !g->group->is_retold)
-      out.groups.push_back({g->group->facts->uid, name});
-  for (const auto& [uid, pod] : pods_)
+      out.groups.push_back({g->group->facts->uid, g->group->name});
+  for (const auto& pod : pods_)
     if (!pod->is_retold)
-      out.pods.push_back(pod->uid);
+      out.pods.push_back({pod->uid.text()});
   std::sort(out.pods.begin(), out.pods.end());
   return out;
 }
 
-std::vector<gang_entry*> registry::all_unordered() const {
+std::vector<gang_entry*> registry::all() const {
   std::vector<gang_entry*> out;
-  for (const auto& [name, g] : groups_)
+  for (const auto& g : groups_)
     out.push_back(g.get());
-  for (const auto& [uid, pod] : pods_)
+  const auto lone = static_cast<std::ptrdiff_t>(out.size());
+  for (const auto& pod : pods_)
     if (pod->own)
       out.push_back(pod->own.get());
-  return out;
-}
-
-std::vector<gang_entry*> registry::all() const {
-  auto out = all_unordered();
-  const auto lone = static_cast<std::ptrdiff_t>(groups_.size());
   std::sort(out.begin() + lone, out.end(), [](const gang_entry* a, const gang_entry* b) {
     const auto *x = a->members.front(), *y = b->members.front();
-    return std::tie(x->space, x->name, x->uid) < std::tie(y->space, y->name, y->uid);
+    return std::tie(*x->space, x->name, x->uid) < std::tie(*y->space, y->name, y->uid);
   });
   return out;
 }

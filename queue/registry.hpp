@@ -2,16 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
+#include "base/uid.hpp"
 #include "protocol/facts.hpp"
 #include "protocol/messages.hpp"
 #include "queue/gang_state.hpp"
@@ -24,19 +26,19 @@ struct gang_entry;
 /// What is kept of one pod. There may be a hundred thousand of them: shapes are shared, a bound pod
 /// forgets its resourceVersion, a member does not repeat its namespace.
 struct pod_entry {
-  base::pod_uid uid;
-  std::string space; ///< of a lone pod; a member's is its group's
+  base::packed_uid uid;
+  std::unique_ptr<const std::string> space; ///< of a lone pod; null = a member: it is its group's
   std::string name;
   gang_entry* gang = nullptr;      ///< never null once registered
   std::unique_ptr<gang_entry> own; ///< the gang of one that a lone pod is
   protocol::shape_ptr kind;
-  std::string resource_version;
-  base::node_name node; ///< empty = not bound
+  std::string place; ///< of a pod that has a node, its name; else the pod's resourceVersion
   std::int64_t created_ms = 0;
   std::uint64_t told = 0;                     ///< hash of the condition last asked for; 0 = none
   std::unique_ptr<const std::string> refused; ///< why it cannot be scheduled at all; null = it can
   std::int32_t priority = 0;
   std::int16_t scheduler = -1; ///< index into options::schedulers; -1 = not ours
+  bool has_node : 1 = false;
   bool never_preempts : 1 = false;
   bool is_gated : 1 = false;
   bool is_terminal : 1 = false;
@@ -45,8 +47,10 @@ struct pod_entry {
   bool is_retold : 1 = false; ///< since the mirror last began to tell everything anew
 
   bool is_live() const { return !is_terminal && !is_deleting; }
-  bool is_bound() const { return is_live() && !node.value.empty(); }
-  bool is_pending() const { return is_live() && !is_gated && node.value.empty(); }
+  bool is_bound() const { return is_live() && has_node; }
+  bool is_pending() const { return is_live() && !is_gated && !has_node; }
+  std::string node() const { return has_node ? place : std::string{}; }
+  std::string resource_version() const { return has_node ? std::string{} : place; }
 };
 
 /// A PodGroup's name, and the object once it has been seen. Pods may come first.
@@ -141,8 +145,6 @@ public:
 
   /// All gangs, ascending by name, groups first.
   std::vector<gang_entry*> all() const;
-  /// All gangs in an order that means nothing: whoever asks must not let it be seen.
-  std::vector<gang_entry*> all_unordered() const;
   std::size_t pod_count() const { return pods_.size(); }
 
 private:
@@ -152,9 +154,26 @@ private:
   void forget_if_empty(gang_entry*& g);
 
   const options& how_;
-  boost::unordered_flat_map<std::string_view, std::unique_ptr<pod_entry>> pods_; // lookups only
-  std::map<protocol::object_name, std::unique_ptr<gang_entry>> groups_;
-  boost::unordered_flat_map<std::string, gang_entry*> by_uid_; // lookups only
+  using pod_ptr = std::unique_ptr<pod_entry>;
+  struct by_uid {
+    using is_transparent = void;
+    static const base::packed_uid& of(const base::packed_uid& x) { return x; }
+    static const base::packed_uid& of(const pod_ptr& x) { return x->uid; }
+    std::size_t operator()(const auto& x) const { return of(x).hash(); }
+    bool operator()(const auto& x, const auto& y) const { return of(x) == of(y); }
+  };
+  struct by_name {
+    using is_transparent = void;
+    static const protocol::object_name& of(const protocol::object_name& x) { return x; }
+    static const protocol::object_name& of(const std::unique_ptr<gang_entry>& x) {
+      return x->group->name;
+    }
+    bool operator()(const auto& x, const auto& y) const { return of(x) < of(y); }
+  };
+  boost::unordered_flat_set<pod_ptr, by_uid, by_uid> pods_; // lookups only
+  std::set<std::unique_ptr<gang_entry>, by_name> groups_;
+  boost::unordered_flat_map<base::packed_uid, gang_entry*, base::packed_uid_hash>
+      by_uid_; // lookups only
 };
 
 } // namespace tutti::queue

@@ -90,9 +90,9 @@ json::value pods_of(const gang_entry& g) {
                         : pod->is_gated    ? "Gated"
                                            : "Pending";
     out.push_back(json::object{{"name", pod->name},
-                               {"uid", pod->uid.value},
+                               {"uid", pod->uid.text()},
                                {"state", state},
-                               {"node", pod->node.value},
+                               {"node", pod->node()},
                                {"created", pod->created_ms}});
   }
   return out;
@@ -276,8 +276,11 @@ json::object reader::gang(const gang_entry& g) const {
   out["refused"] = life.refused;
   out["errors"] = life.errors;
   out["conflicts"] = life.conflicts;
-  if (life.why)
-    out["explanation"] = to_json(*life.why);
+  if (life.why) {
+    auto why = *life.why;
+    why.view_version = life.view_seen;
+    out["explanation"] = to_json(why);
+  }
   json::array history;
   for (const auto& a : life.history)
     history.push_back(json::object{{"ordinal", a.ordinal},

@@ -234,11 +234,44 @@ TEST_F(Reading, a_memory_reads_back_as_it_was_written) {
   why.short_by = (std::int64_t{1} << 60);
   why.dimension = "memory";
   why.detail = "text with \"quotes\"";
+  why.view_version = 3;
+  auto later = why;
+  later.view_version = 4;
+  auto other = why;
+  other.short_by = 1;
   const memories all{{{"u"}, {{"ns", "g"}, true, 1, 2, 3, 4, 5, why}},
-                     {{"v"}, {{"ns", "h"}, false, 0, 0, 0, 0, 0, {}}}};
+                     {{"v"}, {{"ns", "h"}, false, 0, 0, 0, 0, 0, {}}},
+                     {{"w"}, {{"ns", "i"}, false, 1, 1, 0, 0, 0, other}},
+                     {{"x"}, {{"ns", "j"}, false, 1, 1, 0, 0, 0, later}}};
   const auto back = decode(encode(all));
   ASSERT_TRUE(back);
   EXPECT_EQ(*back, all);
+}
+
+TEST_F(Reading, gangs_that_wait_for_the_same_share_its_words_in_the_memory) {
+  refuse("g", 1);
+  group("h", {.min = 2});
+  pod("o", {.group = "h"});
+  pod("p", {.group = "h"});
+  const auto one = queue->snapshot().size();
+  refuse("h", 1);
+  const auto two = queue->snapshot().size();
+  EXPECT_LT(two - one, 60u) << "the words are there once";
+}
+
+TEST_F(Reading, a_memory_of_the_first_version_is_read) {
+  const auto read = decode(R"({"version":1,"gangs":[{"uid":"u","namespace":"ns","name":"g",
+    "lone":false,"attempts":4,"refused":3,"errors":0,"conflicts":0,"rest_ms":7,
+    "why":{"reason":"InsufficientResources","others":[],"nodes_seen":9,"nodes_fit":0,
+    "rejected":[{"cause":"Insufficient cpu","nodes":9}],"closest":[],"wanted":2,"placed":0,
+    "dimension":"cpu","short_by":5,"detail":"","view_version":17,"text":"…"}}]})");
+  ASSERT_TRUE(read);
+  const auto& g = read->at({"u"});
+  EXPECT_EQ(g.refused, 3u);
+  ASSERT_TRUE(g.why);
+  EXPECT_EQ(g.why->primary, base::reason_code::insufficient_resources);
+  EXPECT_EQ(g.why->rejected.at(0).nodes, 9);
+  EXPECT_EQ(g.why->view_version, 17u);
 }
 
 TEST_F(Reading, a_resumed_decision_has_a_row_before_any_fact_and_is_not_tried_again) {
