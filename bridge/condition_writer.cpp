@@ -40,57 +40,74 @@ bool condition_writer::say(const protocol::set_condition& x, request_id id, exch
     type = api::scheduled_condition_of(spoken_);
   if (type.empty())
     return false; // this dialect has nowhere to say it
-  const auto [pos, is_new] = by_key_.try_emplace({x.is_pod, x.uid, type}, id);
-  auto& e = entries_[pos->second];
-  if (is_new) {
-    e.name = x.name;
-    e.is_pod = x.is_pod;
-    e.uid = x.uid;
-    e.type = type;
-  }
-  use(pos->second, e);
-  const auto request = pos->second;
   content wanted{x.status, x.reason, cut(x.message, limits::message_bytes)};
-  if (is_final(e, wanted) || (e.known && !e.is_open && !is_needed(e, wanted))) {
-    if (!is_final(e, wanted))
-      settle(e); // back to what is written already
-    return is_new;
+  const auto key = key_of(x.is_pod, x.uid, type);
+  if (const auto pos = by_key_.find(key); pos != by_key_.end()) {
+    auto& e = entries_.at(pos->second);
+    if (is_final(e, wanted))
+      return false;
+    if (e.known && !e.is_open && !is_needed(e, wanted))
+      settle(pos->second); // back to what is written already
+    else
+      e.wanted = std::move(wanted);
+    return false;
   }
-  if (!e.wanted && waiting_ >= limits::conditions_waiting) {
+  auto known = memory_.look(key);
+  if (known && !is_needed(*known, x.is_pod, type, wanted))
+    return false;
+  if (entries_.size() >= limits::conditions_waiting) {
     ++dropped_;
     out.add(protocol::note{"status.dropped", {{"object", to_text(x.name)}}, true});
-    if (is_new)
-      forget(request);
-    return is_new;
+    return false;
   }
-  const bool was_idle = !e.wanted;
-  waiting_ += was_idle ? 1 : 0;
+  by_key_.emplace(key, id);
+  auto& e = entries_[id];
+  e.name = x.name;
+  e.is_pod = x.is_pod;
+  e.uid = x.uid;
+  e.type = std::move(type);
   e.wanted = std::move(wanted);
-  if (was_idle && !e.is_open)
-    window.enqueue(request, false);
-  forget_oldest();
-  return is_new;
+  e.known = std::move(known);
+  memory_.forget(key);
+  window.enqueue(id, false);
+  return true;
+}
+
+digest condition_writer::key_of(bool is_pod, std::string_view uid, std::string_view type) {
+  return digest_of({is_pod ? "pod" : "group", uid, type});
+}
+
+bool condition_writer::is_group_start(bool is_pod, std::string_view type) const {
+  return !is_pod && type == api::scheduled_condition_of(spoken_);
 }
 
 /// True, once said or about to be said of a group, is the last word.
 bool condition_writer::is_final(const entry& e, const content& c) const {
-  if (e.is_pod || c.status || e.type != api::scheduled_condition_of(spoken_))
+  if (c.status || !is_group_start(e.is_pod, e.type))
     return false;
-  const bool is_true = e.known && e.known->there && e.known->there->status;
-  return is_true || (e.wanted && e.wanted->status) || (e.is_patching && e.sent.status);
+  const bool is_true = e.known && e.known->is_there && e.known->status;
+  return is_true || e.wanted.status || (e.is_patching && e.sent.status);
+}
+
+/// Whether the server would have to be told.
+bool condition_writer::is_needed(const known_condition& there, bool is_pod, std::string_view type,
+                                 const content& c) const {
+  if (there.is_there && there.status == c.status && there.words == words_of(c))
+    return false;
+  if (there.is_there && there.status && !c.status && is_group_start(is_pod, type))
+    return false;
+  return !(is_pod && there.is_bound && !c.status);
 }
 
 bool condition_writer::is_needed(const entry& e, const content& c) const {
   ensure(e.known.has_value(), e.name.name);
-  if (e.known->there == c || is_final(e, c))
-    return false;
-  return !(e.is_pod && e.known->is_bound && !c.status);
+  return !is_final(e, c) && is_needed(*e.known, e.is_pod, e.type, c);
 }
 
 std::optional<protocol::http_request> condition_writer::next_exchange(request_id id,
                                                                       base::wall_time now) {
   const auto pos = entries_.find(id);
-  if (pos == entries_.end() || pos->second.is_open || !pos->second.wanted)
+  if (pos == entries_.end() || pos->second.is_open)
     return std::nullopt;
   auto& e = pos->second;
   e.is_open = true;
@@ -102,8 +119,8 @@ std::optional<protocol::http_request> condition_writer::next_exchange(request_id
 }
 
 protocol::http_request condition_writer::patch_request(entry& e, base::wall_time now) const {
-  e.sent = *e.wanted;
-  const bool has_turned = !e.known->there || e.known->there->status != e.sent.status;
+  e.sent = e.wanted;
+  const bool has_turned = !e.known->is_there || e.known->status != e.sent.status;
   e.sent_since = has_turned || e.known->since.empty() ? rfc3339(now) : e.known->since;
   boost::json::object condition{{"type", e.type},
                                 {"status", e.sent.status ? "True" : "False"},
@@ -186,7 +203,7 @@ void condition_writer::on_read(request_id id, entry& e, verdict v, std::string_v
     forget(id); // the name belongs to somebody else now
     return;
   }
-  known_state known;
+  known_condition known;
   known.resource_version = text_at(*meta, "resourceVersion");
   if (const auto* spec = object_at(*object, "spec"))
     known.is_bound = e.is_pod && !text_at(*spec, "nodeName").empty();
@@ -197,15 +214,16 @@ void condition_writer::on_read(request_id id, entry& e, verdict v, std::string_v
       const auto* c = item.if_object();
       if (!c || text_at(*c, "type") != e.type)
         continue;
-      known.there = content{text_at(*c, "status") == "True", std::string{text_at(*c, "reason")},
-                            std::string{text_at(*c, "message")}};
+      known.is_there = true;
+      known.status = text_at(*c, "status") == "True";
+      known.words = digest_of({text_at(*c, "reason"), text_at(*c, "message")});
       known.since = text_at(*c, "lastTransitionTime");
     }
   e.known = std::move(known);
-  if (e.wanted && is_needed(e, *e.wanted))
+  if (is_needed(e, e.wanted))
     window.enqueue(id, true);
   else
-    settle(e);
+    settle(id);
 }
 
 void condition_writer::on_patch(request_id id, entry& e, verdict v, std::string_view body,
@@ -222,16 +240,18 @@ void condition_writer::on_patch(request_id id, entry& e, verdict v, std::string_
   const auto* object = ec ? nullptr : value.if_object();
   const auto* meta = object ? object_at(*object, "metadata") : nullptr;
   const auto version = meta ? text_at(*meta, "resourceVersion") : std::string_view{};
-  e.known->there = e.sent;
+  e.known->is_there = true;
+  e.known->status = e.sent.status;
+  e.known->words = words_of(e.sent);
   e.known->since = e.sent_since;
   e.known->resource_version = version;
   if (version.empty())
     e.known.reset();
-  const bool has_more = e.wanted && *e.wanted != e.sent;
-  if (has_more && (!e.known || is_needed(e, *e.wanted)))
+  const bool has_more = e.wanted != e.sent;
+  if (has_more && (!e.known || is_needed(e, e.wanted)))
     window.enqueue(id, false);
   else
-    settle(e);
+    settle(id);
 }
 
 void condition_writer::retry(request_id id, entry& e, base::duration at_least,
@@ -242,37 +262,20 @@ void condition_writer::retry(request_id id, entry& e, base::duration at_least,
   window.later(id, std::max(wait, at_least), out);
 }
 
-void condition_writer::settle(entry& e) {
-  waiting_ -= e.wanted ? 1 : 0;
-  e.wanted.reset();
+/// It needs no writing any more.
+void condition_writer::settle(request_id id) {
+  const auto& e = entries_.at(id);
+  if (e.known)
+    memory_.keep(key_of(e.is_pod, e.uid, e.type), *e.known);
+  forget(id);
 }
 
 void condition_writer::forget(request_id id) {
   const auto pos = entries_.find(id);
   ensure(pos != entries_.end(), id);
-  settle(pos->second);
-  by_use_.erase(pos->second.used);
-  by_key_.erase({pos->second.is_pod, pos->second.uid, pos->second.type});
+  const auto& e = pos->second;
+  by_key_.erase(key_of(e.is_pod, e.uid, e.type));
   entries_.erase(pos);
-}
-
-void condition_writer::use(request_id id, entry& e) {
-  by_use_.erase(e.used);
-  e.used = ++last_use_;
-  by_use_.emplace(e.used, id);
-}
-
-/// Forgets what has not been spoken of for longest, except what is still to be written.
-void condition_writer::forget_oldest() {
-  while (entries_.size() > limits::conditions_remembered) {
-    const auto idle = std::find_if(by_use_.begin(), by_use_.end(), [this](const auto& x) {
-      const auto& e = entries_.at(x.second);
-      return !e.wanted && !e.is_open;
-    });
-    if (idle == by_use_.end())
-      return;
-    forget(idle->second);
-  }
 }
 
 } // namespace tutti::bridge

@@ -20,8 +20,8 @@ void event_writer::seed(std::uint64_t seed, std::uint64_t incarnation) {
   seed_ = base::hash_combine(seed, incarnation);
 }
 
-event_writer::key event_writer::key_of(const protocol::emit_event& x) {
-  return {x.uid, x.reason, x.action, x.is_warning};
+digest event_writer::key_of(const protocol::emit_event& x) {
+  return digest_of({x.uid, x.reason, x.action, x.is_warning ? "Warning" : "Normal"});
 }
 
 /// Never used before, in this life or another: the seed differs per life.

@@ -5,7 +5,8 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "bridge/condition_writer.hpp"
 
@@ -62,9 +63,7 @@ private:
     bool is_new_text = false; // the next write makes a new Event
     std::uint32_t tries = 0;
   };
-  using key = std::tuple<std::string, std::string, std::string, bool>; // uid, reason, action, warn
-
-  static key key_of(const protocol::emit_event& x);
+  static digest key_of(const protocol::emit_event& x);
   bool is_due(const series& s, base::time_point now) const;
   std::string fresh_name(const protocol::emit_event& x);
   protocol::http_request post_request(const series& s, base::wall_time wall) const;
@@ -72,7 +71,7 @@ private:
 
   options options_;
   std::map<request_id, series> series_;
-  std::map<key, request_id> by_key_;
+  boost::unordered_flat_map<digest, request_id, digest_hash> by_key_;
   std::uint64_t last_name_ = 0;
   std::uint64_t seed_ = 0;
 };
