@@ -216,7 +216,7 @@ void mirror_role::tell_node(node_entry& n, effects& out) {
 void mirror_role::tell_pods(const node_entry& n, effects& out) const {
   for (const auto slot : n.pods) {
     const auto& s = pods_[slot];
-    tell_shard(*n.shard, protocol::pod_arrived{n.facts->uid, {s.uid}, *s.takes}, out);
+    tell_shard(*n.shard, protocol::pod_arrived{n.facts->uid, {s.uid.text()}, *s.takes}, out);
   }
 }
 
@@ -270,7 +270,7 @@ void mirror_role::place(std::uint32_t slot, pod_place where, effects& out) {
   auto* old = s.node;
   if (old && old != where.node) {
     if (old->shard)
-      tell_shard(*old->shard, protocol::pod_left{old->facts->uid, {s.uid}}, out);
+      tell_shard(*old->shard, protocol::pod_left{old->facts->uid, {s.uid.text()}}, out);
     std::erase(old->pods, slot);
     drop_if_empty(*old);
     s.node = nullptr;
@@ -284,14 +284,15 @@ void mirror_role::place(std::uint32_t slot, pod_place where, effects& out) {
     s.node->pods.push_back(slot);
   }
   if (has_changed && s.node->shard)
-    tell_shard(*s.node->shard, protocol::pod_arrived{s.node->facts->uid, {s.uid}, *s.takes}, out);
+    tell_shard(*s.node->shard, protocol::pod_arrived{s.node->facts->uid, {s.uid.text()}, *s.takes},
+               out);
 }
 
 void mirror_role::tell_queue(pod_slot& s, const api::pod& p, effects& out) {
   s.is_told = is_ours(p);
   has_told_queue_ = true;
   if (!s.is_told) {
-    out.tell(to(role_kind::queue), protocol::pod_gone{{s.uid}});
+    out.tell(to(role_kind::queue), protocol::pod_gone{{s.uid.text()}});
     leave_group(s, out);
     return;
   }
@@ -315,7 +316,7 @@ void mirror_role::pod_is_gone(std::uint64_t tag, effects& out) {
   ensure(slot < pods_.size(), slot);
   place(slot, {}, out);
   if (pods_[slot].is_told)
-    out.tell(to(role_kind::queue), protocol::pod_gone{{pods_[slot].uid}});
+    out.tell(to(role_kind::queue), protocol::pod_gone{{pods_[slot].uid.text()}});
   leave_group(pods_[slot], out);
   free_slot(slot, tag);
 }
@@ -331,7 +332,7 @@ std::uint32_t mirror_role::slot_of(std::uint64_t& tag, const std::string& uid) {
     slot = free_slots_.back();
     free_slots_.pop_back();
   }
-  pods_[slot].uid = uid;
+  pods_[slot].uid = base::packed_uid{uid};
   tag = slot + std::uint64_t{1};
   return slot;
 }
@@ -360,7 +361,7 @@ void mirror_role::on_group(const change& c, effects& out) {
     const auto known = group_uids_.find(c.tag);
     if (known == group_uids_.end())
       return;
-    out.tell(to(role_kind::queue), protocol::group_gone{known->second, name_in(c.key)});
+    out.tell(to(role_kind::queue), protocol::group_gone{known->second.text(), name_in(c.key)});
     group_uids_.erase(known);
     c.tag = 0;
     return;
@@ -380,7 +381,7 @@ void mirror_role::on_group(const change& c, effects& out) {
   }
   if (c.tag == 0)
     c.tag = ++last_group_tag_;
-  group_uids_[c.tag] = facts.uid;
+  group_uids_[c.tag] = base::packed_uid{facts.uid};
   has_told_queue_ = true;
   out.tell(to(role_kind::queue), protocol::group_seen{std::move(facts)});
 }
@@ -492,14 +493,14 @@ void mirror_role::list_for_shards(effects& out) {
 void mirror_role::hear(const protocol::pods_awaited& x, effects& out) const {
   if (!was_fresh_)
     return;
-  std::map<std::string_view, const pod_slot*> here; // of those that are asked about
+  std::map<base::packed_uid, const pod_slot*> here; // of those that are asked about
   for (const auto& asked : x.pods)
     here.emplace(asked.pod.value, nullptr);
   for (const auto& s : pods_)
     if (const auto pos = here.find(s.uid); pos != here.end())
       pos->second = &s;
   for (const auto& asked : x.pods) {
-    const auto* s = here.at(asked.pod.value);
+    const auto* s = here.at(base::packed_uid{asked.pod.value});
     const bool may_take_room =
         s && (s->node ? !s->node->facts || s->node->facts->uid == asked.node : !s->is_finished);
     if (!may_take_room)

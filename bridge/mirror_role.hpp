@@ -9,7 +9,10 @@
 #include <string>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include "api/dialect.hpp"
+#include "base/uid.hpp"
 #include "bridge/facts.hpp"
 #include "bridge/node_homes.hpp"
 #include "bridge/reflector.hpp"
@@ -76,7 +79,7 @@ private:
   };
   /// What is kept of a pod that takes room or that the queue knows.
   struct pod_slot {
-    std::string uid;
+    base::packed_uid uid;
     footprint_ptr takes;
     node_entry* node = nullptr;                  // null: takes no room
     bool is_told = false;                        // to the queue
@@ -145,8 +148,8 @@ private:
   std::uint64_t last_move_ = 0;
   std::vector<pod_slot> pods_;
   std::vector<std::uint32_t> free_slots_;
-  std::map<std::uint64_t, std::string> group_uids_; // by tag
-  workload_groups workloads_;                       // v1alpha1 only
+  boost::unordered_flat_map<std::uint64_t, base::packed_uid> group_uids_; // by tag
+  workload_groups workloads_;                                             // v1alpha1 only
   std::uint64_t last_group_tag_ = 0;
   std::map<base::partition_id, base::epoch_no> fences_; // highest seen in the first list
   bool has_told_fences_ = false;
