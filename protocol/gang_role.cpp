@@ -51,6 +51,9 @@ void gang_role::on(const timer_fired& x) {
   } else if (state_ == attempt_state::evicting) {
     is_late_ = true;
     out_.tell(to(role_kind::evictor), stop_evicting{attempt_, victims(), fence_epoch_});
+  } else if (state_ == attempt_state::binding) {
+    is_overdue_ = true;
+    advance();
   }
 }
 
@@ -87,8 +90,10 @@ void gang_role::resend() {
     send_releases();
     if (is_map_asked_)
       ask_map(); // a keeper that died has forgotten the question
-    if (state_ == attempt_state::binding)
+    if (state_ == attempt_state::binding) {
+      advance();
       ask_leave(true);
+    }
     if (state_ == attempt_state::evicting)
       ask_evictor_again();
     if (resend_after_ >= limits::resend_longest)

@@ -40,6 +40,8 @@ public:
     /// GangReserved and GangCommitted too: two more API writes per attempt, for which `tutti trace`
     /// has more to say.
     bool writes_step_events = false;
+    /// What is not bound so long after the first could be is given up by rule 7.
+    base::duration repair_deadline = base::limits::repair_deadline;
     std::string started_condition = "PodGroupInitiallyScheduled"; ///< by dialect; empty = groups
                                                                   ///< are no objects (1.35)
   };
@@ -86,6 +88,7 @@ private:
   void hear(const eviction_stopped& x);
   void hear(const new_epoch& x);
   void hear(const map_told& x);
+  void hear(const cancel_gang& x);
   template <class M>
   void hear(const M&) {} // not for a coordinator: a stray copy from an earlier life
 
@@ -114,6 +117,8 @@ private:
 
   // Bindings (gang_role_bind.cpp)
   void start_binding();
+  void begin_binding();
+  void give_up_blocked();
   void ask_leave(bool again);
   void post(seat_progress& s);
   void became_bound(seat_progress& s);
@@ -129,6 +134,13 @@ private:
   void withdraw(std::string cause);
   void on_first_touch(seat_progress& s, const pod_read& x);
   void cancel_all();
+
+  // an operator's word (gang_role_cancel.cpp)
+  std::string take_back_attempt(const cancel_gang& x);
+  std::string take_back_members(const cancel_gang& x);
+  std::string objection(const cancel_gang& x) const;
+  std::string objection_to(const std::string& pod) const;
+  void tell_cancelled(const std::string& text);
 
   // common
   void go(attempt_state next);
@@ -167,7 +179,9 @@ private:
   std::optional<roll_forward> rolling_;
   bool was_covered_ = false;
   std::size_t victims_left_ = 0;
-  bool is_late_ = false; ///< evicting: the victims' deadline has passed
+  bool is_late_ = false;    ///< evicting: the victims' deadline has passed, or an operator stops it
+  std::string late_;        ///< why, if it is not the deadline
+  bool is_overdue_ = false; ///< binding: the repair deadline has passed
   std::vector<base::pod_uid> victims_gone_;
   std::vector<base::pod_uid> to_cancel_; ///< wait for the amendment under way to come back
   bool is_amending_ = false;

@@ -14,9 +14,34 @@ using base::reason_code;
 void gang_role::start_binding() {
   ensure(was_covered_, name_.name);
   ensure(victims_left_ == 0, victims_left_);
-  go(attempt_state::binding);
+  begin_binding();
   progress(reason_code::binding);
   ask_leave(false);
+}
+
+void gang_role::begin_binding() {
+  go(attempt_state::binding);
+  is_overdue_ = false;
+  out_.add(arm{{deadline_timer, 0}, how_.repair_deadline});
+}
+
+/// Who is not bound now and may not be for long is given up by rule 7, so that the queue plans for
+/// whoever is missing, with the bound ones counted: a node that is full stays full, and what this
+/// plan cannot bring to its minimum any more only keeps the next one waiting.
+void gang_role::give_up_blocked() {
+  const bool is_hopeless = rolling_->bound_count() > 0 && !rolling_->can_reach_minimum();
+  for (auto& s : rolling_->seats()) {
+    const bool is_open = s.state == seat_state::reading || s.state == seat_state::waiting
+                         || s.state == seat_state::checking;
+    if (!is_open)
+      continue;
+    const bool is_full =
+        s.lacks_room && now_ - s.blocked_since.value_or(now_) >= limits::leave_patience;
+    if (is_full || (is_hopeless && s.blocked_since))
+      cancel(s, s.lacks_room ? "no room on the node" : "it cannot be bound now", true);
+    else if (is_overdue_ && rolling_->bound_count() > 0)
+      cancel(s, "it could not be bound in time", true);
+  }
 }
 
 /// Asks each node once for all members that wait for it: is everything really there plus these
@@ -29,15 +54,9 @@ void gang_role::ask_leave(bool again) {
         s.state == seat_state::waiting || (again && s.state == seat_state::checking);
     if (!is_due)
       continue;
-    if (s.tried_since && now_ - *s.tried_since >= limits::repair_deadline) {
-      cancel(s, "no room on the node", true);
-      continue;
-    }
     // A seat binds only on its own shard's ack, even when others have covered the gang.
     if (!rolling_->slices()[s.slice].acked)
       continue;
-    if (!s.tried_since)
-      s.tried_since = now_;
     if (s.state == seat_state::waiting)
       move(s, seat_state::checking);
     const std::pair at{rolling_->slices()[s.slice].asked->shard, s.where->node};
@@ -46,7 +65,6 @@ void gang_role::ask_leave(bool again) {
   }
   for (auto& [at, question] : questions)
     out_.tell(how_.asks_by_shard ? to_shard(at.first) : to_node(at.second), std::move(question));
-  write_cancels();
 }
 
 void gang_role::hear(const may_bind_answer& x) {
@@ -63,6 +81,13 @@ void gang_role::hear(const may_bind_answer& x) {
   for (const auto& pod : x.allowed)
     if (auto* s = rolling_->find(pod); s != nullptr && s->state == seat_state::checking)
       post(*s);
+  for (const auto& pod : x.refused)
+    if (auto* s = rolling_->find(pod); s != nullptr && s->state == seat_state::checking) {
+      s->lacks_room = true;
+      s->blocked_since = s->blocked_since.value_or(now_);
+    }
+  if (!x.refused.empty())
+    advance();
 }
 
 void gang_role::post(seat_progress& s) {
@@ -78,6 +103,8 @@ void gang_role::post(seat_progress& s) {
     return;
   }
   move(s, seat_state::posting);
+  s.blocked_since.reset();
+  s.lacks_room = false;
   // Upholds S3: the record that contains this seat is durable; `rolling_` exists only since then.
   out_.tell(to(role_kind::binder),
             bind{attempt_, pod_name(*s.where), s.where->pod, s.resource_version, s.where->node_name,
@@ -103,11 +130,13 @@ void gang_role::hear(const bind_answer& x) {
     // read.
     s->resource_version = x.resource_version;
     move(*s, seat_state::checking);
-    post(*s);
+    if (!is_overdue_)
+      post(*s);
     break;
   case bind_verdict::gated:
   case bind_verdict::forbidden:
-    move(*s, seat_state::checking); // asked again by the timer, given up after the repair deadline
+    move(*s, seat_state::checking); // asked again by the timer, given up at the repair deadline
+    s->blocked_since = now_;
     progress(x.verdict == bind_verdict::forbidden ? reason_code::api_forbidden
                                                   : reason_code::gated);
     break;

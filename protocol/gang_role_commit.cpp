@@ -141,6 +141,7 @@ void gang_role::advance() {
       if ((s.state == seat_state::waiting || s.state == seat_state::checking)
           && rolling_->slices()[s.slice].refused)
         cancel(s, "room on the node was lost", true);
+    give_up_blocked();
     ask_leave(false);
     const bool none_can_follow = rolling_->bound_count() == 0 && !rolling_->can_be_covered();
     const bool is_posting =
@@ -150,6 +151,8 @@ void gang_role::advance() {
     // sure.
     if (none_can_follow && !is_posting && !rolling_->all_settled())
       withdraw("the minimum cannot be reached any more");
+    else if (is_overdue_ && rolling_->bound_count() == 0 && !is_posting && !rolling_->all_settled())
+      withdraw("nobody could be bound in time");
   }
   write_cancels();
   finish_if_settled();
@@ -234,7 +237,7 @@ void gang_role::hear(const victim_gone& x) {
 void gang_role::hear(const eviction_stopped& x) {
   if (state_ != attempt_state::evicting || !is_mine(x.attempt))
     return;
-  withdraw("victims did not go away in time");
+  withdraw(late_.empty() ? "victims did not go away in time" : late_);
 }
 
 /// DONE: every shard has acked commits and releases, every member is bound or accounted for (S5).

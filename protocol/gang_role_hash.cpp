@@ -54,11 +54,14 @@ std::uint64_t gang_role::state_hash() const {
     add(static_cast<std::uint64_t>(s.state) * 4 + (s.needs_touch ? 1u : 0u)
         + (s.was_touched ? 2u : 0u));
     add(base::hash_of(s.resource_version));
-    add(s.tried_since ? static_cast<std::uint64_t>(s.tried_since->time_since_epoch().count()) + 1
-                      : 0);
+    add(s.blocked_since
+            ? static_cast<std::uint64_t>(s.blocked_since->time_since_epoch().count()) + 1
+            : 0);
+    add(s.lacks_room ? 1 : 0);
   }
   add((was_covered_ ? 1u : 0u) + (is_amending_ ? 2u : 0u) + (first_touch_ ? 4u : 0u)
-      + (is_late_ ? 8u : 0u) + (is_map_asked_ ? 16u : 0u));
+      + (is_late_ ? 8u : 0u) + (is_map_asked_ ? 16u : 0u) + (is_overdue_ ? 32u : 0u));
+  add(base::hash_of(late_));
   add(victims_left_);
   add(touches_left_);
   add_pods(victims_gone_);

@@ -98,7 +98,7 @@ void gang_role::on_first_touch(seat_progress& s, const pod_read& x) {
     first_touch_ = false;
     touches_left_ = 0;
     was_covered_ = true;
-    go(attempt_state::binding);
+    begin_binding();
     advance();
     return;
   }

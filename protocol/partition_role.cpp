@@ -116,8 +116,10 @@ void partition_role::resume(const decision_ptr& what) {
 /// Whatever killed their actors may be over. If it is not, the next death is enough: our next life
 /// is told of them again.
 void partition_role::on(const timer_fired& x) {
-  if (x.timer != rest_timer)
+  if (x.timer != rest_timer) {
+    gang_is_silent(x.timer.key);
     return;
+  }
   quarantined_.clear();
   for (const auto& d : std::exchange(resting_, {}))
     take_up(d);
@@ -346,6 +348,8 @@ std::uint64_t partition_role::state_hash() const {
     add(live);
   for (const auto& gang : quarantined_)
     add(base::hash_of(gang.value));
+  for (const auto& [gang, asked] : cancels_)
+    add(base::hash_combine(base::hash_of(gang.value), asked.id));
   return h;
 }
 

@@ -32,6 +32,9 @@ inline constexpr base::duration quarantine_rest = std::chrono::seconds{60};
 ///     made. After a rest it is like any other, and what was decided is resumed
 ///     try_gang by facts that show a bound member pending ─▶ attempt_over at once, ViewStale
 ///     view_wanted  ─▶ gangs_kept: the queue began anew and knows of none
+///     cancel_gang  ─▶ the gang ─▶ gang_cancelled ─▶ admin; a gang that stays silent: its slot is
+///                     closed by ABORTED and the attempt is over, or it is decided: rebuild
+///     evict_degraded ─▶ evict, for each member, unless something of the gang is under way
 ///     fence_found above the epoch ─▶ life_record under a higher one, synced ─▶ new_epoch to all
 ///                                    shards and to live gangs
 ///
@@ -105,8 +108,25 @@ private:
   void hear(const fence_found& x);
   void hear(const last_look_answer& x);
   void hear(const resume_decision& x);
+  void hear(const evict_degraded& x);
+  void hear(const cancel_gang& x);
+  void hear(const gang_cancelled& x);
   template <class M>
   void hear(const M&) {}
+
+  // An operator's word, carried out (partition_override.cpp).
+  using pending_cancel = std::map<base::gang_uid, cancel_gang>::iterator;
+  using gang_entry = std::map<base::gang_uid, entry>::iterator;
+  void answer(const cancel_gang& x, bool is_done, std::string text);
+  void lift_quarantine(const cancel_gang& x);
+  void gang_is_silent(std::uint64_t question);
+  void close_slot(const cancel_gang& x, const base::attempt_id& live);
+  void slot_is_closed(gang_entry pos, const base::slot_id& slot);
+  void end_live(entry& mine, const std::string& reason);
+  void make_anew(pending_cancel asked);
+  void override_settled(const decided& x);
+  void override_refused(const decide_refused& x);
+  void override_unknown(const decide_unknown& x);
 
   bool is_under_way(const base::gang_uid& gang, const entry& mine) const;
   static std::vector<std::uint64_t> bound_by(const decision& what);
@@ -138,8 +158,9 @@ private:
   std::map<base::gang_uid, decision_ptr> adopting_; ///< of `resumed_`: not a word before it is ours
   std::map<base::gang_uid, closing> closing_;
   std::set<std::uint64_t> live_tries_;
-  std::set<base::gang_uid> quarantined_; ///< whoever hosts them dies
-  std::vector<decision_ptr> resting_;    ///< theirs, unfinished
+  std::set<base::gang_uid> quarantined_;          ///< whoever hosts them dies
+  std::vector<decision_ptr> resting_;             ///< theirs, unfinished
+  std::map<base::gang_uid, cancel_gang> cancels_; ///< not answered yet
 };
 
 } // namespace tutti::protocol

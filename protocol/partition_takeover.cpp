@@ -138,8 +138,10 @@ void partition_role::hear(const last_look_answer& x) {
 /// Closed; or an older owner came first, and its decision is ours to roll forward.
 void partition_role::on(const decided& x) {
   const auto pos = closing_.find(x.slot.gang);
-  if (pos == closing_.end() || !pos->second.is_deciding || pos->second.ordinal != x.slot.ordinal)
+  if (pos == closing_.end() || !pos->second.is_deciding || pos->second.ordinal != x.slot.ordinal) {
+    override_settled(x);
     return;
+  }
   pos->second.is_deciding = false;
   stands_there(x.winner);
   answer_askers(x.slot.gang);
@@ -173,12 +175,16 @@ void partition_role::on(const decide_refused& x) {
   if (const auto pos = closing_.find(x.slot.gang);
       pos != closing_.end() && pos->second.is_deciding && pos->second.ordinal == x.slot.ordinal)
     closing_.erase(pos);
+  else
+    override_refused(x);
 }
 
 void partition_role::on(const decide_unknown& x) {
   const auto pos = closing_.find(x.slot.gang);
   if (pos != closing_.end() && pos->second.is_deciding && pos->second.ordinal == x.slot.ordinal)
     out_.add(decide{x.slot, closing_decision(x.slot.gang), {}});
+  else
+    override_unknown(x);
 }
 
 } // namespace tutti::protocol

@@ -61,6 +61,10 @@ bool roll_forward::can_be_covered() const {
   return bare_possible && reaches_minimum([](const slice_progress& s) { return !s.refused; });
 }
 
+bool roll_forward::can_reach_minimum() const {
+  return reaches_minimum([](const slice_progress&) { return true; });
+}
+
 std::uint32_t roll_forward::bound_count() const {
   return static_cast<std::uint32_t>(std::count_if(
       seats_.begin(), seats_.end(), [](const auto& s) { return s.state == seat_state::bound; }));

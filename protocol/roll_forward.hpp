@@ -21,12 +21,13 @@ struct seat_progress {
   const seat* where = nullptr; ///< in the decision's plan, which the tracker owns
   std::size_t slice = 0;       ///< index into the plan's slices
   seat_state state = seat_state::waiting;
-  std::string resource_version;                ///< as last read; empty = not known
-  std::string cause;                           ///< why it was given up
-  bool needs_touch = true;                     ///< rule 7b: not skipped
-  bool was_touched = false;                    ///< by a withdrawal's first round
-  base::time_point since{};                    ///< of `state`
-  std::optional<base::time_point> tried_since; ///< when its node was first asked for leave
+  std::string resource_version;                  ///< as last read; empty = not known
+  std::string cause;                             ///< why it was given up
+  bool needs_touch = true;                       ///< rule 7b: not skipped
+  bool was_touched = false;                      ///< by a withdrawal's first round
+  base::time_point since{};                      ///< of `state`
+  std::optional<base::time_point> blocked_since; ///< by its node or the API server; not bound since
+  bool lacks_room = false;                       ///< blocked, because its node refuses leave
 };
 
 /// What a shard said of a slice, and under which epoch.
@@ -73,6 +74,8 @@ public:
   /// A slice whose members are all given up: nobody is to be held there any more.
   bool is_abandoned(const slice_progress& s) const;
   bool has_minimum_bound() const;
+  /// The minimum is bound if every member that is not given up yet will be.
+  bool can_reach_minimum() const;
   /// Without this plan: then it adds to a gang that runs.
   bool had_minimum_bound() const;
   bool all_settled() const;
