@@ -21,8 +21,26 @@ constexpr protocol::timer_id due_timer{1, 0};
 
 // ---------------------------------------------------------------- the window
 
+/// A pod or a group has come that was not there to be placed before. What comes when the pause is
+/// over already does not prolong it: whoever waits is released in this very step.
+void queue_role::heard_of_something_new() {
+  if (!is_synced_ || how_.burst_pause == base::duration{})
+    return;
+  if (!burst_)
+    burst_ = burst{now_ + how_.burst_pause, now_ + base::limits::burst_longest};
+  else if (now_ < burst_->until)
+    burst_->until = std::min(now_ + how_.burst_pause, burst_->latest);
+}
+
+/// Whoever is released in between could take the room of one who goes before it.
+bool queue_role::is_in_burst() {
+  if (burst_ && now_ >= burst_->until)
+    burst_.reset();
+  return burst_.has_value();
+}
+
 void queue_role::fill_window() {
-  if (!is_started_ || !is_synced_)
+  if (!is_started_ || !is_synced_ || is_in_burst())
     return;
   std::vector<gang_entry*> released;
   for (auto* g : pools_.in(pool::queued)) {
@@ -50,6 +68,10 @@ void queue_role::try_now(gang_entry& g) {
   attempt.conflicts = life.conflicts;
   offer(g, attempt);
   ++g.attempts;
+  if (!g.is_lone_pod() && (g.is_degraded || repairs_.contains(g.group->name)))
+    out_.add(protocol::note{
+        "queue.repair",
+        {{"gang", to_text(g.name())}, {"bound", static_cast<std::int64_t>(count(g).bound)}}});
   explain(life, reason_code::reserving);
   ask(attempt);
   pools_.move(g, pool::attempting, attempt.next_ask);
@@ -216,6 +238,10 @@ void queue_role::rearm() {
     due = due ? std::min(*due, s.attempt.next_ask) : s.attempt.next_ask;
   if (const auto repair = next_repair())
     due = due ? std::min(*due, *repair) : *repair;
+  for (const auto& [name, next] : evictions_)
+    due = due ? std::min(*due, next) : next;
+  if (burst_ && pools_.size(pool::queued) > 0)
+    due = due ? std::min(*due, burst_->until) : burst_->until;
   if (due == armed_for_)
     return;
   if (due)

@@ -77,16 +77,31 @@ void queue_role::watch_minimum(gang_entry& g) {
   g.is_degraded |= facts.is_degraded && g.group->degraded_said.value_or(true);
   say_standing(g);
   const bool has_started = g.has_run || facts.has_started;
-  if (has_started && t.bound > 0 && !facts.is_deleting && !g.is_degraded)
-    repairs_.try_emplace(g.group->name, now_ + base::limits::repair_deadline);
-  else
+  if (!has_started || t.bound == 0 || facts.is_deleting || g.is_degraded)
     repairs_.erase(g.group->name);
+  else if (repairs_.try_emplace(g.group->name, now_ + how_.repair_deadline).second)
+    hurry(g);
+}
+
+/// What runs waits for the rest: the first repair is not behind a rest that was earned before the
+/// gang fell short, in this life or in one before.
+void queue_role::hurry(gang_entry& g) {
+  if (!g.life && !remembered_.contains(g.uid()))
+    return;
+  auto& life = life_of(g);
+  life.not_before = std::min(life.not_before, now_);
+  if (life.is_placed && life.where == pool::backing_off)
+    pools_.delay(g, now_);
 }
 
 /// A crash may lose any word on its way. So what the object says is compared with what is so, and
 /// where they differ it is said, once per news of the object.
 void queue_role::say_standing(gang_entry& g) {
   auto& part = *g.group;
+  if (g.is_degraded)
+    degraded_.insert(part.name);
+  else
+    degraded_.erase(part.name);
   const auto t = count(g);
   if (!how_.has_group_objects() || t.ours == 0)
     return;
@@ -124,8 +139,11 @@ void queue_role::hear(const protocol::view_wanted&) {
 
 void queue_role::forget_minimum(gang_entry& g) {
   g.is_degraded = g.has_run = false;
-  if (!g.is_lone_pod())
-    repairs_.erase(g.group->name);
+  if (g.is_lone_pod())
+    return;
+  repairs_.erase(g.group->name);
+  degraded_.erase(g.group->name);
+  evictions_.erase(g.group->name);
 }
 
 /// The repair deadline has passed: from here on people are told. Attempts go on.
@@ -140,6 +158,7 @@ void queue_role::fire_repairs() {
     if (!g || !g->group->facts)
       continue;
     g->is_degraded = true;
+    out_.add(protocol::note{"queue.degraded", {{"gang", to_text(g->name())}}});
     say_standing(*g);
     if (how_.has_group_objects())
       out_.tell(protocol::to(protocol::role_kind::status),

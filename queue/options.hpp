@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/limits.hpp"
+#include "base/time.hpp"
+
 namespace tutti::queue {
 
 /// The defaults are those of Kubernetes 1.37.
@@ -15,6 +18,12 @@ struct options {
   std::string group_condition = "PodGroupInitiallyScheduled";
   /// Members must have their group's priority, and one preemption policy (O-7). False in 1.36.
   bool refuses_mixed_priorities = true;
+  /// What is new is tried once nothing new has been heard of for so long; 0 = at once.
+  base::duration burst_pause{};
+  /// A started gang may be below its minimum for so long before it counts as degraded.
+  base::duration repair_deadline = base::limits::repair_deadline;
+  /// Members of a gang that the API server shows as degraded are evicted once its repair rests.
+  bool evicts_degraded = false;
 
   /// Partitions may be another replica's: only gangs of those that have said they are here are
   /// tried, and spoken of.

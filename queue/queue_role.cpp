@@ -47,6 +47,7 @@ protocol::effects queue_role::on(const protocol::event& e, base::time_point now)
     armed_for_.reset();
   }
   fire_due();
+  evict_degraded();
   fill_window();
   rearm();
   // It looks at every gang: after each event while they are few, now and then when they are many.
@@ -81,7 +82,12 @@ void queue_role::hear(const protocol::pod_seen& x) {
     if (!is_same_group)
       hear(protocol::pod_gone{x.pod.uid});
   }
+  const auto* before = registry_.find_pod(x.pod.uid);
+  const bool was_pending = before && before->is_pending();
   const auto news = registry_.put(x.pod);
+  const auto& now = *registry_.find_pod(x.pod.uid);
+  if (now.is_pending() && now.scheduler >= 0 && !was_pending)
+    heard_of_something_new();
   if (news.gang->is_lone_pod())
     adopt_stray(*news.gang);
   reconsider(*news.gang, news.may_help);
@@ -107,6 +113,8 @@ void queue_role::hear(const protocol::group_seen& x) {
     hear(protocol::group_gone{known->group->facts->uid, x.group.name}); // a missed delete (F20)
   known = registry_.find_group(x.group.name);
   const bool helps = known && known->group->facts && may_help(*known->group->facts, x.group);
+  if (!known || !known->group->facts)
+    heard_of_something_new();
   auto& g = registry_.put(x.group);
   adopt_stray(g);
   reconsider(g, helps);
@@ -268,6 +276,8 @@ void queue_role::reconsider(gang_entry& g, bool may_help) {
     return;
   }
   auto verdict = judge(g, how_);
+  if (is_being_evicted(g))
+    verdict = {gate_verdict::kind::closed, reason_code::degraded, "its members are being evicted"};
   switch (verdict.what) {
   case gate_verdict::kind::nothing:
     come_to_rest(g);

@@ -35,9 +35,13 @@ namespace tutti::queue {
 ///                Q-21 says; at once, but not twice in a row, if the view grew meanwhile
 ///     conflict   to backing_off, for some jittered milliseconds
 ///     withdrawn, degraded, stopped    to backing_off, by Q-21 counted in errors; the first
-///                                     repair of a degraded gang follows at once
+///                                     repair follows at once, whenever a gang that has started
+///                                     falls below its minimum
 ///
 /// and is gated again whenever its facts say so. Upholds S13 and S14.
+///
+/// What is created in one moment is heard of in any order and tried in one: after something new to
+/// place nobody is released before `options::burst_pause` has passed without more of it.
 ///
 /// What is there is what the mirror has told since it last began anew: the rest goes with
 /// `facts_synced`, as if it had been deleted. Until then nobody is tried. What people must know of
@@ -95,6 +99,8 @@ private:
   void write_down(const gang_entry& g, memory_writer& out) const;
 
   // How attempts are asked for and followed (attempts.cpp).
+  void heard_of_something_new();
+  bool is_in_burst();
   void fill_window();
   void try_now(gang_entry& g);
   void offer(gang_entry& g, attempt_now& attempt);
@@ -119,7 +125,14 @@ private:
   void say_standing(gang_entry& g);
   void forget_minimum(gang_entry& g);
   void fire_repairs();
+  void hurry(gang_entry& g);
   std::optional<base::time_point> next_repair() const;
+
+  // Policy: degraded gangs go (evictions.cpp).
+  bool may_be_evicted(const gang_entry& g) const;
+  void evict_degraded();
+  void evict_members(gang_entry& g);
+  bool is_being_evicted(const gang_entry& g) const;
 
   const options how_;
   registry registry_;
@@ -128,11 +141,21 @@ private:
   over_log over_;
   /// Started groups that are below their minimum, and when they count as degraded.
   std::map<protocol::object_name, base::time_point> repairs_;
+  std::set<protocol::object_name> degraded_; ///< groups that count as such
+  /// Groups whose members are being evicted, and when that is said again.
+  std::map<protocol::object_name, base::time_point> evictions_;
   memories remembered_;               ///< restored, not yet met again
   std::set<base::partition_id> here_; ///< partitions of this replica, where there are others
   std::vector<base::gang_uid> kept_;  ///< that partitions asked about before the first list
 
   std::deque<explanation_ptr> words_; ///< of the latest refusals that differ, newest first
+
+  /// What was created in one moment is still being told.
+  struct burst {
+    base::time_point until;
+    base::time_point latest; ///< `until` goes no further
+  };
+  std::optional<burst> burst_;
 
   bool is_started_ = false;
   bool is_being_told_ = false; ///< the mirror began anew and has not come to the end

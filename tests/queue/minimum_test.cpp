@@ -54,6 +54,52 @@ TEST_F(Minimum, is_repaired_at_once_after_an_attempt_that_left_it_short) {
   EXPECT_FALSE(tried().empty());
 }
 
+TEST_F(Minimum, is_repaired_before_the_rest_that_an_extra_member_has_earned) {
+  synced();
+  group("g", {.min = 2, .started = true});
+  pod("a", {.group = "g", .node = "n1"});
+  pod("b", {.group = "g", .node = "n2"});
+  pod("extra", {.group = "g"});
+  for (int i = 0; i < 4; ++i) { // rests of 1, 2, 4 and 8 s
+    refuse("g", static_cast<std::uint64_t>(i));
+    pass(base::limits::flush_interval);
+  }
+  tried();
+  refuse("g", 9);
+  grew(10);
+  EXPECT_EQ(row("g", "phase"), "BackingOff");
+  EXPECT_EQ(tried(), names{});
+  pod_gone("b");
+  EXPECT_EQ(tried(), names{"g"}) << "what runs waits for the rest";
+}
+
+TEST_F(Minimum, is_repaired_at_once_also_after_a_restart) {
+  synced();
+  group("g", {.min = 2, .started = true});
+  pod("a", {.group = "g", .node = "n1"});
+  pod("b", {.group = "g", .node = "n2"});
+  pod("extra", {.group = "g"});
+  for (int i = 0; i < 4; ++i) {
+    refuse("g", static_cast<std::uint64_t>(i));
+    pass(base::limits::flush_interval);
+  }
+  refuse("g", 9);
+  begin(queue->snapshot());
+  group("g", {.min = 2, .started = true});
+  pod("a", {.group = "g", .node = "n1"});
+  pod("extra", {.group = "g"});
+  synced();
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(Minimum, is_kept_by_a_deadline_of_the_operators_choice) {
+  how.repair_deadline = 5s;
+  begin();
+  lost_one();
+  pass(5s);
+  EXPECT_EQ(degraded_words().size(), 1u);
+}
+
 TEST_F(Minimum, is_told_to_people_once_repair_has_taken_too_long) {
   lost_one();
   pass(59s);
