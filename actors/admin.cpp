@@ -1,25 +1,41 @@
 #include "actors/admin.hpp"
 
+#include <utility>
+
+#include "protocol/sharding.hpp"
+
 namespace tutti::actors {
 
 std::string admin_desk::ask(const protocol::address& whom, std::string what, std::string name,
                             std::chrono::milliseconds patience) {
-  std::future<std::string> coming;
-  std::uint64_t id = 0;
-  {
-    std::lock_guard lock{mutex_};
-    id = ++last_id_;
-    coming = waiting_[id].get_future();
-  }
+  auto q = begin();
   if (routes_.find(whom))
     routes_.send(protocol::to(protocol::role_kind::admin), whom,
-                 protocol::inspect{id, std::move(what), std::move(name)});
+                 protocol::inspect{q.id, std::move(what), std::move(name)});
   else
-    answer(id, {});
-  if (coming.wait_for(patience) == std::future_status::ready)
-    return coming.get();
+    answer(q.id, {});
+  return wait(std::move(q), patience);
+}
+
+std::string admin_desk::cancel(protocol::cancel_gang what, std::chrono::milliseconds patience) {
+  auto q = begin();
+  what.id = q.id;
+  const auto whom = protocol::to_partition(protocol::partition_of(what.gang));
+  routes_.send(protocol::to(protocol::role_kind::admin), whom, std::move(what));
+  return wait(std::move(q), patience);
+}
+
+admin_desk::question admin_desk::begin() {
   std::lock_guard lock{mutex_};
-  waiting_.erase(id);
+  const auto id = ++last_id_;
+  return {id, waiting_[id].get_future()};
+}
+
+std::string admin_desk::wait(question q, std::chrono::milliseconds patience) {
+  if (q.coming.wait_for(patience) == std::future_status::ready)
+    return q.coming.get();
+  std::lock_guard lock{mutex_};
+  waiting_.erase(q.id);
   return {};
 }
 

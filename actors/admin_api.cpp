@@ -24,6 +24,8 @@ using protocol::role_kind;
 /// A role that is alive answers in microseconds; one that works through a long mailbox, in less
 /// than this.
 constexpr auto patience = 2000ms;
+/// For an operator's word: a partition waits for a silent gang, and then for the store.
+constexpr auto cancel_patience = 6000ms;
 
 /// "a b" of "a%20b"; a % that begins no code stays.
 std::string decoded(std::string_view text) {
@@ -163,6 +165,42 @@ http_reply status(scheduler& who, const process_view& around) {
   return json_reply(std::move(body));
 }
 
+/// The values of one key of a query, decoded, in order.
+std::vector<std::string> values_of(std::string_view query, std::string_view key) {
+  std::vector<std::string> out;
+  while (!query.empty()) {
+    const auto part = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), part.size() + 1));
+    if (part.size() > key.size() && part.starts_with(key) && part[key.size()] == '=')
+      out.push_back(decoded(part.substr(key.size() + 1)));
+  }
+  return out;
+}
+
+http_reply cancel(scheduler& who, const std::string& name, std::string_view query) {
+  const auto reasons = values_of(query, "reason");
+  if (reasons.size() != 1 || reasons.front().empty())
+    return error_reply(400, "say why: one reason, which people will read in an event");
+  const auto found = ask(who, protocol::to(role_kind::queue), "gang", name);
+  if (!found.is_object())
+    return error_reply(404, "no gang " + name + "; `tutti get gangs -A` lists them");
+  const auto& gang = found.get_object();
+  protocol::cancel_gang what{.gang = {std::string{gang.at("uid").as_string()}},
+                             .name = {std::string{gang.at("namespace").as_string()},
+                                      std::string{gang.at("name").as_string()}},
+                             .is_lone_pod = gang.at("kind").as_string() == "Pod",
+                             .pods = values_of(query, "member"),
+                             .reason = reasons.front()};
+  const auto text = who.desk().cancel(std::move(what), cancel_patience);
+  if (text.empty())
+    return error_reply(503, "its coordinator partition does not answer, or is being made anew: "
+                            "look at the gang and say it again");
+  const auto said = json::parse(text).as_object();
+  if (!said.at("done").as_bool())
+    return error_reply(409, name + ": " + std::string{said.at("text").as_string()});
+  return json_reply({{"kind", "Cancelled"}, {"name", name}, {"text", said.at("text")}});
+}
+
 /// True if `x` is an object whose field `name` is true.
 bool is_set(const json::value& x, std::string_view name) {
   const auto* o = x.if_object();
@@ -220,9 +258,17 @@ bool is_quiet(scheduler& who) {
 
 http_reply answer_admin(scheduler& who, const process_view& around, const std::string& method,
                         const std::string& target) {
-  if (method != "GET" && method != "HEAD")
-    return error_reply(405, "this address is for reading: GET");
   const auto path = decoded(target.substr(0, target.find('?')));
+  constexpr std::string_view gangs = "/api/gangs/", cancel_end = "/cancel";
+  if (method == "POST" && path.starts_with(gangs) && path.ends_with(cancel_end)
+      && path.size() > gangs.size() + cancel_end.size()) {
+    const auto query = target.find('?');
+    return cancel(who, path.substr(gangs.size(), path.size() - gangs.size() - cancel_end.size()),
+                  query == std::string::npos ? std::string_view{}
+                                             : std::string_view{target}.substr(query + 1));
+  }
+  if (method != "GET" && method != "HEAD")
+    return error_reply(405, "this path is for reading: GET");
   auto rest_of = [&path](std::string_view prefix) { return path.substr(prefix.size()); };
   if (path == "/livez" || path == "/healthz")
     return {200, "text/plain", "ok\n"};

@@ -17,12 +17,13 @@ struct process_view {
   std::function<bool()> is_settled;
 };
 
-/// Answers one request. Reads only; never blocks longer than a few seconds. 404 names what there
-/// is.
+/// Answers one request; never blocks longer than a few seconds. 404 names what there is. All but
+/// the last only read.
 ///
 ///     /livez /readyz[/CHECK][?verbose] /metrics
 ///     /api/gangs  /api/gangs/NAMESPACE/NAME  /api/trace/NAMESPACE/NAME
 ///     /api/nodes  /api/racks  /api/shards  /api/status  /api/settled  /api/version
+///     POST /api/gangs/NAMESPACE/NAME/cancel?reason=TEXT[&member=POD…]   409: nothing was done
 http_reply answer_admin(scheduler& who, const process_view& around, const std::string& method,
                         const std::string& target);
 

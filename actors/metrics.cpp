@@ -122,6 +122,16 @@ void add_notes(page& out, scheduler& who) {
   };
   out.one("gang_fenced_total", "counter", "Bindings stopped by a newer owner's fence.",
           of("binder.fenced"));
+  out.one("gang_repairs_total", "counter",
+          "Attempts for members that a started gang lacks to its minimum.", of("queue.repair"));
+  out.one("gang_degraded_total", "counter",
+          "Times that a started gang stayed below its minimum beyond the repair deadline.",
+          of("queue.degraded"));
+  out.one("gang_degraded_evictions_total", "counter",
+          "Degraded gangs whose members were evicted, by the operator's policy.",
+          of("queue.evicts_degraded"));
+  out.one("gang_cancels_total", "counter", "Times that an operator took back what was under way.",
+          of("gang.cancelled") + of("partition.slot_closed"));
   out.counters("gang_invariant_violations_total",
                "Promises of the protocol seen broken: always 0, page somebody on 1.", {"id"},
                {{{"abort_after_commit"}, of("shard.abort_after_commit")}});

@@ -27,6 +27,11 @@ struct scheduler_options {
   std::string process;
   std::string link; ///< where its link listens, for the others; empty where links need no address
   bool writes_pod_events = true;
+  /// Started gangs that stay below their minimum for `repair_deadline` are degraded; with
+  /// `evicts_degraded` those of their members that run are evicted then.
+  base::duration repair_deadline = base::limits::repair_deadline;
+  bool evicts_degraded = false;
+  base::duration burst_pause = base::limits::burst_pause; ///< 0 = what is new is tried at once
   bool lists_plainly = false; ///< no streaming lists, for servers that lack them
   std::uint32_t planners = 1; ///< workers for long searches; 0 = bounded searches only
   std::size_t threads = 2;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include <boost/json.hpp>
 #include <caf/all.hpp>
 #include <malloc.h>
 
@@ -38,13 +39,16 @@ struct scheduler::engine {
 
 namespace {
 
-/// Receives `inspected` for whoever waits at the desk.
+/// Receives `inspected` and `gang_cancelled` for whoever waits at the desk.
 caf::behavior admin_actor(caf::event_based_actor*, admin_desk* desk) {
   return {[desk](const mail& m) {
     if (auto* e = std::get_if<protocol::event>(m.get()))
       if (auto* r = std::get_if<protocol::received>(e))
         if (auto* said = std::get_if<protocol::inspected>(&r->what))
           desk->answer(said->id, std::move(said->json));
+        else if (auto* done = std::get_if<protocol::gang_cancelled>(&r->what))
+          desk->answer(done->id, boost::json::serialize(boost::json::object{{"done", done->is_done},
+                                                                            {"text", done->text}}));
   }};
 }
 

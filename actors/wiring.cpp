@@ -50,6 +50,9 @@ protocol::role_ptr make_queue(const scheduler_options& how) {
   o.group_condition = group_condition(how);
   o.refuses_mixed_priorities = !is_before_1_37(how);
   o.has_others = how.has_others();
+  o.burst_pause = how.burst_pause;
+  o.repair_deadline = how.repair_deadline;
+  o.evicts_degraded = how.evicts_degraded;
   return std::make_unique<queue::queue_role>(o);
 }
 
@@ -183,6 +186,7 @@ protocol::role_ptr make_hosted_role(const protocol::address& where, const schedu
                                      .asks_by_shard = how.has_others(),
                                      .reads_map = how.has_others(),
                                      .writes_pod_events = how.writes_pod_events,
+                                     .repair_deadline = how.repair_deadline,
                                      .started_condition = group_condition(how)});
   return nullptr;
 }

@@ -51,6 +51,7 @@ void evictor_role::hear(const protocol::evict& x) {
   r.attempt = x.attempt;
   r.gang = x.gang;
   r.who = x.who;
+  r.why = x.why;
   r.fence = x.fence.value != 0 ? x.fence : x.attempt.epoch;
   if (!stopping_.contains(x.attempt)) // what comes late of a stopped attempt is not begun again
     add(std::move(r));
@@ -120,9 +121,10 @@ std::optional<protocol::http_request> evictor_role::next_exchange(request_id id)
   switch (r.at) {
   case step::marking:
     return disruption_request(
-        {r.who.pod_name, r.who.pod,
-         fmt::format("{}: preempting to accommodate a higher priority podgroup",
-                     options_.scheduler_name),
+        {r.who.pod_name, r.who.pod, r.why.empty() ? "PreemptionByScheduler" : "GangDegraded",
+         fmt::format("{}: {}", options_.scheduler_name,
+                     r.why.empty() ? "preempting to accommodate a higher priority podgroup"
+                                   : r.why),
          wall_now()});
   case step::deleting:
     // Upholds S9: only what was judged, by uid and version.

@@ -27,7 +27,9 @@ namespace tutti::bridge {
 ///
 ///     stop_evicting: what is not deleted yet is touched (rule 7b); then `eviction_stopped`
 ///
-/// Stateless across restarts: gangs repeat what they were not answered.
+/// Members of a degraded gang go the same way, named by their partition instead of a plan.
+///
+/// Stateless across restarts: gangs and partitions repeat what they were not answered.
 class evictor_role final : public protocol::role {
 public:
   struct options {
@@ -48,6 +50,7 @@ private:
     base::attempt_id attempt;
     protocol::object_name gang;
     protocol::victim who;
+    std::string why; // empty: it makes room for the gang
     base::epoch_no fence;
     std::string resource_version; // that the mark returned
     std::string touch;            // that stood on the pod then

@@ -94,7 +94,7 @@ protocol::http_request touch_request(const touch_spec& what) {
 protocol::http_request disruption_request(const disruption_spec& what) {
   object condition{{"type", "DisruptionTarget"},
                    {"status", "True"},
-                   {"reason", "PreemptionByScheduler"},
+                   {"reason", what.reason},
                    {"message", what.message},
                    {"lastTransitionTime", rfc3339(what.now)}};
   object body{{"metadata", {{"uid", what.uid.value}}},

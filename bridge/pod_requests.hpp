@@ -29,6 +29,7 @@ protocol::http_request touch_request(const touch_spec& what);
 struct disruption_spec {
   protocol::object_name pod;
   base::pod_uid uid;
+  std::string reason; ///< of the condition
   std::string message;
   base::wall_time now;
 };

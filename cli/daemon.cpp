@@ -1,4 +1,4 @@
-// One GET per question, over a connection of its own.
+// One request per question, over a connection of its own.
 #include "cli/daemon.hpp"
 
 #include <cctype>
@@ -30,8 +30,9 @@ struct answer {
   std::string body;
 };
 
-/// One GET on a connection of its own. Reads until the peer closes.
-base::result<answer> get(const actors::host_port& where, const std::string& path) {
+/// One request on a connection of its own. Reads until the peer closes.
+base::result<answer> send(const char* method, const actors::host_port& where,
+                          const std::string& path) {
   boost::system::error_code ec;
   asio::io_context io;
   asio::ip::tcp::resolver names{io};
@@ -44,9 +45,10 @@ base::result<answer> get(const actors::host_port& where, const std::string& path
         code::unavailable,
         fmt::format("no scheduler answers at {}:{}: {}", where.host, where.port, ec.message()),
         "start one with `tutti local`, or name another with --server or $TUTTI_SERVER"};
-  const auto request = fmt::format(
-      "GET {} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\naccept: application/json\r\n\r\n", path,
-      where.host);
+  const auto request =
+      fmt::format("{} {} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\naccept: application/json\r\n"
+                  "content-length: 0\r\n\r\n",
+                  method, path, where.host);
   asio::write(peer, asio::buffer(request), ec);
   std::string bytes;
   if (!ec)
@@ -84,7 +86,22 @@ std::string path_segment(std::string_view text) {
   return out;
 }
 
-reader daemon_at(std::string server) {
+namespace {
+
+code code_of(int status) {
+  switch (status) {
+  case 400:
+    return code::bad_input;
+  case 404:
+    return code::not_found;
+  case 409:
+    return code::conflict;
+  default:
+    return code::unavailable;
+  }
+}
+
+reader daemon(const char* method, std::string server) {
   if (server.empty())
     if (const char* named = std::getenv("TUTTI_SERVER"); named != nullptr)
       server = named;
@@ -92,14 +109,14 @@ reader daemon_at(std::string server) {
     server = default_server;
   const bool is_tls = server.starts_with("https://");
   server = without_scheme(std::move(server));
-  return [server, is_tls](const std::string& path) -> base::result<boost::json::object> {
+  return [method, server, is_tls](const std::string& path) -> base::result<boost::json::object> {
     if (is_tls)
       return error{code::bad_input, fmt::format("{}: the admin address speaks no TLS", server),
                    "leave https:// out"};
     auto where = actors::parse_host_port(server);
     if (!where)
       return where.error().in("--server");
-    auto said = get(*where, path);
+    auto said = send(method, *where, path);
     if (!said)
       return said.error();
     boost::system::error_code ec;
@@ -112,11 +129,20 @@ reader daemon_at(std::string server) {
     if (said->status == 200)
       return std::move(body);
     const auto* message = body.if_contains("message");
-    return error{said->status == 404 ? code::not_found : code::unavailable,
-                 message != nullptr && message->is_string()
-                     ? std::string{message->as_string()}
-                     : fmt::format("{} answered {}", path, said->status)};
+    return error{code_of(said->status), message != nullptr && message->is_string()
+                                            ? std::string{message->as_string()}
+                                            : fmt::format("{} answered {}", path, said->status)};
   };
+}
+
+} // namespace
+
+reader daemon_at(std::string server) {
+  return daemon("GET", std::move(server));
+}
+
+reader daemon_to_change(std::string server) {
+  return daemon("POST", std::move(server));
 }
 
 } // namespace tutti::cli

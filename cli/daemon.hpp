@@ -27,5 +27,8 @@ using reader = std::function<base::result<boost::json::object>(const std::string
 /// The reader fails with `unavailable` (nobody listens, with a hint), `not_found` (404, with the
 /// daemon's own words) or `bad_input` (no valid address).
 reader daemon_at(std::string server);
+/// The same for a path that changes something: POST. `conflict` (409): nothing was done, with the
+/// daemon's own words.
+reader daemon_to_change(std::string server);
 
 } // namespace tutti::cli

@@ -232,6 +232,9 @@ base::result<void> start_scheduler(running& all, const local_options& how, const
   o.shards = all.store->who().shards;
   o.kubernetes = *release;
   o.fast_path = !how.long_path;
+  if (how.repair_deadline_s > 0)
+    o.repair_deadline = std::chrono::seconds{how.repair_deadline_s};
+  o.evicts_degraded = how.evicts_degraded;
   if (!how.levels.empty())
     o.levels = how.levels;
   auto begun = actors::scheduler::start(o, *all.store, all.door.get(), clock,

@@ -24,6 +24,8 @@ struct local_options {
   bool long_path = false;  ///< every promise on disk before the decision: for tests of recovery
   std::vector<std::string> levels;
   unsigned shards = 0;               ///< 0 = what the store has; the default number in a new one
+  unsigned repair_deadline_s = 0;    ///< 0 = the default
+  bool evicts_degraded = false;      ///< members of a gang that could not be repaired in time go
   std::optional<std::uint64_t> seed; ///< of a new cluster's uids; none = drawn, or the store's own
   bool quiet = false;
 };

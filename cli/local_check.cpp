@@ -63,7 +63,9 @@ base::result<void> check_combination(const local_options& how) {
                      {"--admin", has_admin},
                      {"--topology", !how.levels.empty()},
                      {"--shards", how.shards != 0},
-                     {"--long-path", how.long_path}},
+                     {"--long-path", how.long_path},
+                     {"--repair-deadline", how.repair_deadline_s != 0},
+                     {"--evict-degraded", how.evicts_degraded}},
                     "it runs the API server alone: -f, --listen, --data-dir, --kubernetes, --seed "
                     "and --quiet go with it");
   }
@@ -74,7 +76,8 @@ base::result<void> check_combination(const local_options& how) {
                      {"--until", !how.until.empty()},
                      {"--seed", how.seed.has_value()}},
                     "it runs the scheduler alone: --admin, --data-dir, --kubernetes, --topology, "
-                    "--shards, --long-path and --quiet go with it; apply files with kubectl");
+                    "--shards, --long-path, --repair-deadline, --evict-degraded and --quiet go "
+                    "with it; apply files with kubectl");
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "base/time.hpp"
+#include "cli/cancel.hpp"
 #include "cli/chaos_verbs.hpp"
 #include "cli/daemon.hpp"
 #include "cli/exit_codes.hpp"
@@ -36,6 +37,7 @@ struct arguments {
   cli::read_options reading;
   std::string noun, what;
   cli::wait_options waiting;
+  cli::cancel_options cancelling;
   cli::local_options local;
   cli::plan_options plan;
   bool client_only = false;
@@ -146,6 +148,28 @@ void add_wait(CLI::App& app, arguments& a) {
   });
 }
 
+void add_cancel(CLI::App& app, arguments& a) {
+  auto* verb = app.add_subcommand("cancel", "Take back what is under way of a gang");
+  add_server(*verb, a);
+  add_space(*verb, a);
+  verb->add_option("noun", a.noun, "gang")->required()->check(CLI::IsMember({"gang"}));
+  verb->add_option("name", a.what, "NAME or NAMESPACE/NAME")->required();
+  verb->add_option("--member", a.cancelling.members,
+                   "a pod of a decided plan, not bound yet; may be repeated (default: all such)")
+      ->allow_extra_args(false);
+  verb->add_option("--reason", a.cancelling.reason, "why, for the gang's event")->required();
+  verb->footer(std::string{"Examples:\n  tutti cancel gang ring --reason \"its node is on fire\"\n"
+                           "  tutti cancel gang ring --member ring-3 --reason \"bad disk\"\n\n"
+                           "Its members go back to the queue; to stop a gang, delete its pods."}
+               + exit_codes);
+  verb->callback([&a] {
+    a.run = [&a] {
+      return exit_code_of(
+          cli::cancel_gang(cli::daemon_to_change(a.server), a.what, a.reading, a.cancelling));
+    };
+  });
+}
+
 void add_local(CLI::App& app, arguments& a) {
   auto* verb = app.add_subcommand("local", "Run the scheduler on an API server inside the process");
   auto& o = a.local;
@@ -168,6 +192,11 @@ void add_local(CLI::App& app, arguments& a) {
       ->check(CLI::Range(1u, 1024u));
   verb->add_option("--seed", o.seed, "what a new cluster's uids are made of (default: drawn)");
   verb->add_flag("--long-path", o.long_path, "promises reach the disk before the decision");
+  verb->add_option("--repair-deadline", o.repair_deadline_s,
+                   "seconds that a started gang may be below its minimum (default 60)")
+      ->check(CLI::Range(1u, 86400u));
+  verb->add_flag("--evict-degraded", o.evicts_degraded,
+                 "evict the members of a gang that could not be repaired in time");
   verb->add_flag("-q,--quiet", o.quiet, "print errors only");
   verb->footer(std::string{"Examples:\n"
                            "  tutti local -f examples/small --until settled\n"
@@ -282,6 +311,7 @@ int main(int argc, char** argv) {
                 cli::trace_gang);
   add_cluster_verbs(app, a);
   add_wait(app, a);
+  add_cancel(app, a);
   cli::add_chaos_verbs(app, a.run);
   cli::add_scenario_verbs(app, a.run);
   cli::add_sim_verbs(app, a.run);

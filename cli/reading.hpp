@@ -20,6 +20,9 @@ struct read_options {
 base::result<void> get(const reader& from, const std::string& noun, const read_options& how,
                        const base::clock& clock);
 
+/// Of the gang `what` ("NAME", "gang/NAME" or "NAMESPACE/NAME") on the admin address.
+std::string gang_path(const std::string& what, const read_options& how);
+
 /// Everything about one gang. `what` is "NAME", "gang/NAME" or "NAMESPACE/NAME"; `not_found` if
 /// there is none of that name.
 base::result<void> describe_gang(const reader& from, const std::string& what,

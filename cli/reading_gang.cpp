@@ -33,9 +33,17 @@ std::string path_of(const std::string& name) {
   return path_segment(name.substr(0, slash)) + "/" + path_segment(name.substr(slash + 1));
 }
 
+} // namespace
+
+std::string gang_path(const std::string& what, const read_options& how) {
+  return "/api/gangs/" + path_of(full_name(what, how));
+}
+
+namespace {
+
 base::result<json::object> read_gang(const reader& from, const std::string& what,
                                      const read_options& how) {
-  return from("/api/gangs/" + path_of(full_name(what, how)));
+  return from(gang_path(what, how));
 }
 
 /// "NAME" of "NAMESPACE/NAME".

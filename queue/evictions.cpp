@@ -43,7 +43,7 @@ std::string words(const gang_entry& g, const tally& t) {
 /// Upholds S9: only what the API server itself shows as degraded. So people saw it first, and a
 /// crash on either side of the eviction finds the same grounds.
 bool queue_role::may_be_evicted(const gang_entry& g) const {
-  if (!g.group->facts || g.group->facts->is_deleting || count(g).bound == 0)
+  if (!is_here(g) || !g.group->facts || g.group->facts->is_deleting || count(g).bound == 0)
     return false;
   if (evictions_.contains(g.group->name))
     return true; // begun: half a gang is of no more use than two thirds

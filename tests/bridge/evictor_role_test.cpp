@@ -97,6 +97,19 @@ TEST_F(Evictor, says_why_then_deletes_exactly_what_it_marked_and_waits_until_it_
   EXPECT_EQ(log.all<protocol::victim_gone>().at(0).pod.value, "v1");
 }
 
+TEST_F(Evictor, a_member_of_a_degraded_gang_goes_the_same_way_for_another_reason) {
+  hear(protocol::received{
+      protocol::to_partition({3}),
+      protocol::evict{
+          {{"g"}, 4, {5}, 0}, {"ns", "big"}, victim(), {5}, "gang ns/big is degraded"}});
+  const auto& said = body().at("status").at("conditions").at(0);
+  EXPECT_EQ(said.at("reason"), "GangDegraded");
+  EXPECT_EQ(said.at("message"), "tutti: gang ns/big is degraded");
+  show(200, {.version = "8"});
+  EXPECT_EQ(body().at("preconditions"),
+            boost::json::parse(R"({"uid":"v1","resourceVersion":"8"})"));
+}
+
 TEST_F(Evictor, B3_a_lost_answer_of_a_delete_that_arrived_is_waited_for) {
   evict();
   show(200, {.version = "8"});

@@ -20,7 +20,7 @@ TEST_P(Help, says_what_the_verb_does_and_what_its_exit_codes_mean) {
 
 INSTANTIATE_TEST_SUITE_P(Of, Help,
                          testing::Values("plan", "local", "get", "describe", "explain", "trace",
-                                         "status", "top", "wait", "version", "help"),
+                                         "status", "top", "wait", "cancel", "version", "help"),
                          [](const auto& x) { return std::string{x.param}; });
 
 TEST(Usage, help_lists_all_verbs) {
@@ -152,7 +152,18 @@ TEST(Usage, a_name_that_is_no_name_is_asked_for_as_it_stands) {
   one.stop();
 }
 
+TEST(Usage, what_an_operator_cannot_take_back_is_said_in_one_line) {
+  EXPECT_EQ(run({"cancel", "gang", "ring"}).code(), 2) << "without a reason";
+  EXPECT_EQ(run({"cancel", "gang", "ring", "--reason", " "}).code(), 1);
+  daemon one{{}};
+  const auto said = one.ask({"cancel", "gang", "nobody", "--reason", "a & b"});
+  EXPECT_EQ(said.code(), 1);
+  EXPECT_NE(said.err.find("no gang default/nobody"), std::string::npos) << said.err;
+  one.stop();
+}
+
 TEST(Usage, values_out_of_range_are_wrong) {
+  EXPECT_EQ(run({"local", "--repair-deadline", "0"}).code(), 2);
   EXPECT_EQ(run({"local", "--shards", "0"}).code(), 2);
   EXPECT_EQ(run({"local", "--kubernetes", "1.20"}).code(), 2);
   EXPECT_EQ(run({"local", "--until", "tomorrow"}).code(), 2);
