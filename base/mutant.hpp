@@ -62,7 +62,6 @@ enum class mutant : std::uint8_t {
   lose_wake_up,
   leave_the_rest,
   give_no_reason,
-  evict_before_degraded,
 };
 
 #ifdef TUTTI_MUTANTS

@@ -83,6 +83,7 @@ private:
   // what the API server sees (checker_api.cpp)
   void check_binding(const protocol::http_request& request);
   void check_eviction(const protocol::http_request& request);
+  bool is_of_degraded(const pod_truth& pod) const;
   void pod_changed(const pod_truth* before, const pod_truth* now);
   void check_node(const pod_truth& newly_bound);
 

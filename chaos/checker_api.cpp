@@ -66,8 +66,16 @@ void checker::check_eviction(const protocol::http_request& request) {
     return;
   const auto name = pod_of(request.target);
   for (const auto& [uid, pod] : truth_.pods())
-    if (pod.name == name && !victims_.contains(uid))
-      say("S9", fmt::format("pod {} is to be evicted and no durable plan names it", name));
+    if (pod.name == name && !victims_.contains(uid) && !is_of_degraded(pod))
+      say("S9", fmt::format("pod {} is to be evicted, and neither does a durable plan name it nor "
+                            "is its gang shown as degraded under a policy to evict",
+                            name));
+}
+
+bool checker::is_of_degraded(const pod_truth& pod) const {
+  const auto group = truth_.groups().find(pod.group);
+  return on_.how().scheduler.evicts_degraded && group != truth_.groups().end()
+         && group->second.is_degraded;
 }
 
 void checker::pod_changed(const pod_truth* before, const pod_truth* now) {

@@ -16,7 +16,9 @@ sim::world::options world_of(const schedule& what) {
   out.seed = what.seed;
   out.scheduler.shards = what.shards;
   out.scheduler.fast_path = what.fast_path;
+  out.scheduler.evicts_degraded = what.evicts_degraded;
   out.scheduler.seed = what.seed;
+  out.scheduler.burst_pause = {}; // every order of facts is tried, also the rarest
   out.api.plane.seed = what.seed;
   return out;
 }

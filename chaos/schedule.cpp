@@ -136,7 +136,8 @@ base::result<std::map<std::string, std::string>> read_pairs(const words& line, s
 }
 
 base::result<void> read_world(const words& line, schedule& into) {
-  constexpr std::array<std::string_view, 4> allowed{"shards", "path", "faults_until", "until"};
+  constexpr std::array<std::string_view, 5> allowed{"shards", "path", "policy", "faults_until",
+                                                    "until"};
   auto pairs = read_pairs(line, 1, allowed);
   if (!pairs)
     return pairs.error();
@@ -144,6 +145,9 @@ base::result<void> read_world(const words& line, schedule& into) {
   if (const auto path = text(x, "path"); !path.empty() && path != "fast" && path != "long")
     return error{code::bad_input, fmt::format("path={} is not known", path),
                  "path=fast or path=long"};
+  if (const auto policy = text(x, "policy"); !policy.empty() && policy != "evict")
+    return error{code::bad_input, fmt::format("policy={} is not known", policy), "policy=evict"};
+  into.evicts_degraded = text(x, "policy") == "evict";
   if (x.with.contains("shards"))
     into.shards = static_cast<std::uint32_t>(number(x, "shards"));
   if (into.shards == 0 || into.shards > 1024)
@@ -247,9 +251,10 @@ std::string write_schedule(const schedule& x) {
   auto out = fmt::format("tutti schedule {}\n", schedule_format);
   if (!x.breaks.empty())
     out += fmt::format("breaks {}  # {}\n", x.breaks, find_invariant(x.breaks)->sentence);
-  out += fmt::format("seed {}\nworld shards={} path={} faults_until={} until={}\n", x.seed,
-                     x.shards, x.fast_path ? "fast" : "long", duration_text(x.faults_until),
-                     duration_text(x.until));
+  out +=
+      fmt::format("seed {}\nworld shards={} path={}{} faults_until={} until={}\n", x.seed, x.shards,
+                  x.fast_path ? "fast" : "long", x.evicts_degraded ? " policy=evict" : "",
+                  duration_text(x.faults_until), duration_text(x.until));
   for (const auto& a : x.actions) {
     out += fmt::format("at {} {} {}", duration_text(a.at), a.what, a.target);
     for (const auto& [key, value] : a.with)

@@ -4,6 +4,7 @@
 //     breaks S6                        what it broke when it was saved; may be absent
 //     seed 17                          orders of messages and delays
 //     world shards=2 path=fast faults_until=20s until=110s
+//                                      may have policy=evict
 //     at 0s node n0 cpu=4 rack=r0
 //     at 300ms gang g0 members=3 min=3 cpu=2
 //     at 900ms crash_at scheduler-0 row=C4 pass=1 down=500ms
@@ -27,6 +28,7 @@ struct schedule {
   std::uint64_t seed = 1;
   std::uint32_t shards = 2;
   bool fast_path = true;
+  bool evicts_degraded = false;  ///< `policy=evict`: members of a degraded gang go
   base::duration faults_until{}; ///< nothing fails after it, and all is healed
   base::duration until{};        ///< the end, at which everything must have come right
   std::vector<action> actions;   ///< ascending by time

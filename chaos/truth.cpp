@@ -117,6 +117,8 @@ void truth::take_group(const sim::api_server::event& e) {
   x.topology_key = read->rules.topology_key;
   x.is_deleting = e.now->is_deleting;
   x.has_condition = read->has_started();
+  const auto* degraded = api::find_condition(read->conditions, "tutti.dev/Degraded");
+  x.is_degraded = degraded != nullptr && degraded->is_true();
   groups_.insert_or_assign(x.name, std::move(x));
 }
 

@@ -50,6 +50,7 @@ struct group_truth {
   std::string topology_key;
   bool is_deleting = false;
   bool has_condition = false; ///< its condition is True
+  bool is_degraded = false;   ///< its condition tutti.dev/Degraded is True
 };
 
 /// A view may lag behind the truth so long: then it is stale, and nobody votes or binds by it.

@@ -48,6 +48,7 @@ TEST(Schedule, what_is_wrong_is_named_with_its_line_and_what_is_allowed) {
       {"at 1s pause scheduler-0 for=soon", "\"soon\" is no duration"},
       {"world shards=0", "shards is out of range"},
       {"world path=short", "path=short is not known"},
+      {"world policy=keep", "policy=keep is not known"},
       {"seed x", "\"x\" is no number"},
       {"breaks S99", "no such invariant"},
       {"frobnicate", "\"frobnicate\" is not known"},
