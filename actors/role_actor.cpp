@@ -20,6 +20,12 @@ bool is_unordered(const protocol::effect& e) {
          || std::holds_alternative<protocol::rebuild>(e);
 }
 
+/// Somebody reads; the role is afterwards what it was.
+bool is_question(const protocol::event& e) {
+  const auto* heard = std::get_if<protocol::received>(&e);
+  return heard != nullptr && std::holds_alternative<protocol::inspect>(heard->what);
+}
+
 std::string text_of(const std::exception_ptr& x) {
   try {
     std::rethrow_exception(x);
@@ -79,7 +85,7 @@ void role_actor::handle(letter& x) {
 }
 
 void role_actor::take(const protocol::event& e) {
-  ++since_checkpoint_;
+  since_checkpoint_ += is_question(e) ? 0 : 1;
   forget_exchange(e);
   auto wanted = role_->on(e, around_.clock.now());
   std::uint64_t batch_mark = 0;
@@ -315,7 +321,8 @@ void role_actor::on(timer_due& x) {
 }
 
 void role_actor::on(checkpoint_due& x) {
-  checkpoint_wanted_ = how_.keeps_checkpoints && since_checkpoint_ > 0;
+  const bool is_time = x.is_last || around_.clock.now() >= next_checkpoint_;
+  checkpoint_wanted_ = how_.keeps_checkpoints && since_checkpoint_ > 0 && is_time;
   if (x.is_last) {
     is_stopping_ = true;
     death_.reset();
@@ -336,6 +343,9 @@ void role_actor::write_checkpoint() {
   if (bytes.empty())
     return;
   is_writing_checkpoint_ = true;
+  next_checkpoint_ =
+      around_.clock.now()
+      + std::chrono::nanoseconds{std::chrono::seconds{bytes.size()}} / checkpoint_bytes_per_second;
   snapshot_ = snapshot{appends_, std::move(bytes)};
   submit_snapshot();
 }

@@ -17,6 +17,12 @@
 
 namespace tutti::actors {
 
+/// A checkpoint is written whole, however little has changed. So one that takes a second of this
+/// rate is not followed by another within that second: the state of a hundred thousand waiting
+/// gangs must not keep the disk, and the memory that its copies take on the way there, busy for
+/// good. The last one of an orderly stop does not wait.
+inline constexpr std::size_t checkpoint_bytes_per_second = 1u << 20;
+
 /// Decode, `role.on`, perform. What the shell adds is order: nothing that a role says leaves before
 /// what it wrote with `synced` is durable, while the role itself goes on working, so that many
 /// attempts share one sync (one watermark per role).
@@ -104,7 +110,8 @@ private:
 
   // checkpoints
   persistence::journal_index applied_ = 0;
-  std::uint64_t since_checkpoint_ = 0; ///< letters since the last one
+  std::uint64_t since_checkpoint_ = 0; ///< letters since the last one, but for mere questions
+  base::time_point next_checkpoint_{}; ///< not before
   bool checkpoint_wanted_ = false;
   bool is_writing_checkpoint_ = false;
   struct snapshot {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -21,6 +22,15 @@ using namespace std::chrono_literals;
 /// Time for the last checkpoints at a stop; the whole stop must stay below five seconds.
 constexpr std::chrono::milliseconds last_checkpoint_patience = 3s;
 constexpr auto look_interval = 5ms;
+/// A tick in which the process computes longer is a busy one: something happens in the cluster.
+constexpr auto busy_tick = std::chrono::nanoseconds{tick_interval} / 5;
+
+/// Of all threads, since the process began.
+std::chrono::nanoseconds processor_time() {
+  timespec t{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec};
+}
 
 } // namespace
 
@@ -123,9 +133,9 @@ void scheduler::tick() {
 /// given back once per busy time, in the first quiet tick after it: nobody waits for the allocator
 /// then.
 void scheduler::give_back_memory() {
-  const auto records = store_.counted().records;
-  const bool is_quiet = records == std::exchange(records_seen_, records);
-  if (!is_quiet)
+  const auto used = processor_time();
+  const bool is_busy = used - std::exchange(time_used_, used) > busy_tick;
+  if (is_busy)
     has_memory_to_give_ = true;
   else if (std::exchange(has_memory_to_give_, false))
     ::malloc_trim(0);

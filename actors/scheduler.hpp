@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -68,8 +69,8 @@ private:
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_ending_ = false;
-  std::uint64_t records_seen_ = 0; // by the ticker
-  bool has_memory_to_give_ = true; // by the ticker
+  std::chrono::nanoseconds time_used_{}; // by the ticker
+  bool has_memory_to_give_ = true;       // by the ticker
   std::thread ticker_;
 };
 

@@ -67,7 +67,9 @@ public:
   using script = std::function<effects(const protocol::event&)>;
   explicit puppet(script what) : what_(std::move(what)) {}
   effects on(const protocol::event& e, base::time_point) override { return what_(e); }
-  std::string snapshot() const override { return "state"; }
+  std::string snapshot() const override { return state; }
+
+  std::string state = "state";
 
 private:
   script what_;
@@ -452,6 +454,43 @@ TEST_F(RoleActor, a_checkpoint_is_written_while_records_keep_coming) {
   store.append_is_durable();
   const auto asked = std::get<persistence::checkpoint_request>(store.first());
   EXPECT_EQ(asked.applied, 2u) << "the third record came after the snapshot";
+}
+
+TEST_F(RoleActor, a_question_is_no_reason_for_a_checkpoint) {
+  begun(
+      [this](const protocol::event& e) {
+        is_mark(e);
+        return effects{};
+      },
+      true);
+  tell(protocol::inspect{9, "status", {}});
+  routes.post(here, make_mail(checkpoint_due{false}));
+  settle();
+  EXPECT_EQ(store.queued(), 0u);
+  tell(protocol::view_wanted{});
+  routes.post(here, make_mail(checkpoint_due{false}));
+  EXPECT_TRUE(eventually([&] { return store.queued() == 1; }));
+}
+
+TEST_F(RoleActor, a_large_checkpoint_is_not_followed_by_another_at_once) {
+  auto role = std::make_unique<puppet>([this](const protocol::event& e) {
+    is_mark(e);
+    return effects{};
+  });
+  role->state.assign(60 * checkpoint_bytes_per_second, 'x');
+  routes.put(here, system->spawn<role_actor>(&around, std::move(role),
+                                             role_actor::options{here, {7}, true, 0, {}}));
+  routes.post(here, make_mail(begin{}));
+  tell(protocol::view_wanted{});
+  routes.post(here, make_mail(checkpoint_due{false}));
+  EXPECT_TRUE(eventually([&] { return store.queued() == 1; }));
+  store.answer(persistence::outcome{persistence::checkpointed{}});
+  tell(protocol::view_wanted{});
+  routes.post(here, make_mail(checkpoint_due{false}));
+  settle();
+  EXPECT_EQ(store.queued(), 0u) << "within the minute that its bytes are worth";
+  routes.post(here, make_mail(checkpoint_due{true}));
+  EXPECT_TRUE(eventually([&] { return store.queued() == 1; })) << "the last one does not wait";
 }
 
 TEST_F(RoleActor, the_last_checkpoint_ends_it_in_order) {
