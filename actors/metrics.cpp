@@ -3,12 +3,15 @@
 
 #include <array>
 #include <chrono>
+#include <fstream>
 #include <initializer_list>
 #include <map>
 #include <string_view>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
+#include <malloc.h>
+#include <unistd.h>
 
 #include "actors/metrics_meter.hpp"
 #include "base/ensure.hpp"
@@ -214,6 +217,20 @@ void add_shards(page& out, scheduler& who) {
   out.one("gang_silent_shards", "gauge", "Shards that do not answer.", silent);
 }
 
+/// What the kernel and the allocator say. What is free in the heap is used again, or given back in
+/// a quiet moment.
+void add_memory(page& out) {
+  std::ifstream file{"/proc/self/statm"};
+  std::uint64_t all = 0, resident = 0;
+  if (file >> all >> resident)
+    out.one("process_resident_memory_bytes", "gauge", "Memory of this process in pages of its own.",
+            resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+  const auto heap = ::mallinfo2();
+  out.begin("gang_heap_bytes", "gauge", "Bytes of the heap, in use and free.");
+  out.sample({"state"}, {"in_use"}, heap.uordblks + heap.hblkhd);
+  out.sample({"state"}, {"free"}, heap.fordblks);
+}
+
 void add_view(page& out, scheduler& who) {
   const auto mirror = ask(who, protocol::to(role_kind::mirror), "mirror");
   out.begin("gang_view_age_seconds", "gauge", "Since the last word of the API server's watch.");
@@ -238,6 +255,7 @@ std::string metrics_text(scheduler& who) {
   add_protocol(out, measured);
   add_shards(out, who);
   add_store(out, who);
+  add_memory(out);
   add_view(out, who);
   add_notes(out, who);
   return out.take();

@@ -145,7 +145,7 @@ void print_costs(embedded& all, const wave& w, const std::map<std::string, doubl
 
 /// All gangs wait when the scheduler starts.
 bool run_wave(embedded& all, const wave& w) {
-  all.apply(make_nodes(nodes));
+  all.apply(make_nodes(0, nodes));
   all.apply(gangs_of(w));
   const auto before = processor_seconds();
   const auto asked_before = all.api().requests();

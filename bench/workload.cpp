@@ -21,9 +21,9 @@ std::string node_name(int i) {
   return fmt::format("n{:05}", i);
 }
 
-objects make_nodes(int count) {
+objects make_nodes(int from, int until) {
   objects out;
-  for (int i = 0; i < count; ++i) {
+  for (int i = from; i < until; ++i) {
     const auto name = node_name(i);
     const json::object room{{"cpu", std::to_string(cpus_per_node)},
                             {"memory", "128Gi"},

@@ -14,8 +14,9 @@ constexpr int nodes_per_rack = 250;
 constexpr std::int64_t cpus_per_node = 32;
 constexpr std::int64_t pods_per_node = 110;
 
-/// Nodes of 32 CPUs, 128 GiB and 110 pods, 250 to a rack.
-objects make_nodes(int count);
+/// The nodes with these numbers, the last excluded, of 32 CPUs, 128 GiB and 110 pods, 250 to a
+/// rack.
+objects make_nodes(int from, int until);
 
 /// A PodGroup that needs all of its `members`, and then its pods.
 struct gang_wish {
