@@ -41,7 +41,7 @@ struct scheduler_options {
 };
 
 /// How often a replica is asked for checkpoints: back-off and explanations may be this old after a
-/// kill -9.
+/// kill -9, and older if they are many (`checkpoint_bytes_per_second`).
 inline constexpr std::chrono::seconds tick_interval{1};
 
 } // namespace tutti::actors
