@@ -52,13 +52,15 @@ namespace {
 /// Receives `inspected` and `gang_cancelled` for whoever waits at the desk.
 caf::behavior admin_actor(caf::event_based_actor*, admin_desk* desk) {
   return {[desk](const mail& m) {
-    if (auto* e = std::get_if<protocol::event>(m.get()))
-      if (auto* r = std::get_if<protocol::received>(e))
-        if (auto* said = std::get_if<protocol::inspected>(&r->what))
-          desk->answer(said->id, std::move(said->json));
-        else if (auto* done = std::get_if<protocol::gang_cancelled>(&r->what))
-          desk->answer(done->id, boost::json::serialize(boost::json::object{{"done", done->is_done},
-                                                                            {"text", done->text}}));
+    auto* e = std::get_if<protocol::event>(m.get());
+    auto* r = e ? std::get_if<protocol::received>(e) : nullptr;
+    if (!r)
+      return;
+    if (auto* said = std::get_if<protocol::inspected>(&r->what))
+      desk->answer(said->id, std::move(said->json));
+    else if (auto* done = std::get_if<protocol::gang_cancelled>(&r->what))
+      desk->answer(done->id, boost::json::serialize(boost::json::object{{"done", done->is_done},
+                                                                        {"text", done->text}}));
   }};
 }
 
