@@ -44,11 +44,14 @@ struct checkpoint_done {
   base::result<void> how;
 };
 
+/// Time to ask the decision log again for what it has not answered (the log is API objects).
+struct log_overdue {};
+
 /// Everybody who is to be found at the start is there: handle the first events and go.
 struct begin {};
 
 using letter = std::variant<begin, protocol::event, append_done, decide_done, amend_done, timer_due,
-                            checkpoint_due, checkpoint_done>;
+                            checkpoint_due, checkpoint_done, log_overdue>;
 
 /// Letters are moved in once and read once; the pointer spares CAF the copies.
 using mail = std::shared_ptr<letter>;

@@ -11,6 +11,12 @@
 
 namespace tutti::actors {
 
+/// Where decisions are kept.
+enum class decision_log : std::uint8_t {
+  store,  ///< in the process's own store: one replica
+  objects ///< one API object per gang (docs/reference/objects.md); without the fast path
+};
+
 struct scheduler_options {
   std::uint32_t shards = base::limits::default_shards;
   /// Label keys, outermost first; the last one decides the shard, so that a rack never straddles
@@ -26,6 +32,7 @@ struct scheduler_options {
   /// Distinguishes this process from any other that is given the same name.
   std::string process;
   std::string link; ///< where its link listens, for the others; empty where links need no address
+  decision_log log = decision_log::store;
   bool writes_pod_events = true;
   /// Started gangs that stay below their minimum for `repair_deadline` are degraded; with
   /// `evicts_degraded` those of their members that run are evicted then.

@@ -8,10 +8,12 @@
 #include <caf/all.hpp>
 #include <fmt/core.h>
 
+#include "actors/log_reader.hpp"
 #include "actors/share.hpp"
 #include "actors/supervisor.hpp"
 #include "actors/wiring.hpp"
 #include "bridge/keeper_role.hpp"
+#include "protocol/decision_rules.hpp"
 #include "protocol/sharding.hpp"
 
 namespace tutti::actors {
@@ -30,8 +32,10 @@ const auto keeper = protocol::to(protocol::role_kind::keeper);
 replica::replica(scheduler_options how, surroundings with)
     : how_(std::move(how)), with_(std::move(with)),
       notes_(notes_kept), around_{routes_, with_.store, with_.http, with_.clock, notes_} {
-  if (how_.has_others())
-    how_.fast_path = false; // the decision log is not this process's store
+  if (how_.has_others()) {
+    how_.log = decision_log::objects; // what one has decided another must be able to read
+    how_.fast_path = false;
+  }
   around_.seed = how_.seed;
   around_.make_role = [this](const protocol::address& x) {
     return wrapped(x, make_hosted_role(x, how_));
@@ -57,6 +61,12 @@ protocol::role_ptr replica::wrapped(const protocol::address& where, protocol::ro
 /// and back-offs are known before the first list from the API server. Upholds S11.
 base::result<void> replica::recover() {
   auto remains = around_.store.take_remains();
+  if (auto ok = check_options(remains); !ok)
+    return ok.error();
+  if (how_.log == decision_log::objects) {
+    log_ = std::make_unique<log_reader>(around_, with_.system);
+    around_.list_log = [this](log_reader::then what) { log_->list(std::move(what)); };
+  }
   const auto since_zero =
       std::chrono::duration_cast<std::chrono::milliseconds>(around_.clock.now().time_since_epoch());
   const base::wall_time wall_at_zero{around_.clock.wall_now().unix_ms - since_zero.count()};
@@ -85,16 +95,46 @@ base::result<void> replica::recover() {
       left.decisions = std::move(decisions[where.index]);
       left.epoch = remains.partition_epochs[where.index];
     }
-    if (auto ok = supervisor_->found(where, std::move(left)); !ok)
-      return ok.error();
     if (keeps_checkpoints(where))
       checkpointed_.push_back(where);
+    if (log_ && begins_with_log(where))
+      waiting_.emplace(where, std::move(left));
+    else if (auto ok = supervisor_->found(where, std::move(left)); !ok)
+      return ok.error();
   }
+  return {};
+}
+
+/// What cannot go together. A log that is left with unfinished decisions in it would be rolled
+/// forward by nobody.
+base::result<void> replica::check_options(const persistence::remains& left) const {
+  if (how_.log == decision_log::store)
+    return {};
+  if (how_.fast_path)
+    return base::error{base::code::bad_input, "the fast path needs the decision log in the store",
+                       "switch the fast path off, or keep decisions in the store"};
+  const bool is_settled = std::all_of(left.decisions.begin(), left.decisions.end(),
+                                      [](const auto& d) { return protocol::is_finished(*d); });
+  if (!is_settled)
+    return base::error{base::code::bad_input, "the store holds decisions that are not finished",
+                       "start with the decision log in the store until all gangs have settled"};
   return {};
 }
 
 void replica::begin() {
   supervisor_->begin_all();
+  if (log_)
+    log_->list([this](const auto& all) { begin_with(all); });
+}
+
+/// Nobody promises or coordinates before the log was read: shards hold what is unfinished there,
+/// and after them partitions roll it forward, under an epoch above all that are found there.
+void replica::begin_with(const std::vector<protocol::decision_ptr>& all) {
+  for (auto& [where, left] : std::exchange(waiting_, {})) {
+    add_log(where, all, left);
+    if (auto ok = supervisor_->found(where, std::move(left)); !ok)
+      around_.fatal(ok.error());
+  }
 }
 
 void replica::hear(const std::string& from, std::string_view frame) {

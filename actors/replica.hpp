@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ class actor_system;
 namespace tutti::actors {
 
 class founding;
+class log_reader;
 class share;
 class supervisor;
 
@@ -71,6 +73,8 @@ public:
   persistence::store::counters store_counters() const { return around_.store.counted(); }
 
 private:
+  base::result<void> check_options(const persistence::remains& left) const;
+  void begin_with(const std::vector<protocol::decision_ptr>& all);
   protocol::role_ptr wrapped(const protocol::address& where, protocol::role_ptr role) const;
 
   scheduler_options how_;
@@ -80,7 +84,10 @@ private:
   services around_;
   std::unique_ptr<founding> founding_;
   std::unique_ptr<supervisor> supervisor_;
-  std::unique_ptr<share> share_; ///< null: this replica is alone and owns everything
+  std::unique_ptr<share> share_;    ///< null: this replica is alone and owns everything
+  std::unique_ptr<log_reader> log_; ///< null: the store is the decision log
+  /// Who waits for the first list of the log, and what the store has of them.
+  std::map<protocol::address, persistence::recovered_role> waiting_;
   std::vector<protocol::address> checkpointed_;
   std::size_t ticks_ = 0;
 };

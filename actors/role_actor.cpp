@@ -85,6 +85,8 @@ void role_actor::handle(letter& x) {
 }
 
 void role_actor::take(const protocol::event& e) {
+  if (take_log_answer(e))
+    return;
   since_checkpoint_ += is_question(e) ? 0 : 1;
   forget_exchange(e);
   auto wanted = role_->on(e, around_.clock.now());
@@ -94,6 +96,40 @@ void role_actor::take(const protocol::event& e) {
       return;
     perform(effect, batch_mark);
   }
+}
+
+/// An answer of the log's role becomes the event that a store would have given, if it is an answer
+/// to this life.
+bool role_actor::take_log_answer(const protocol::event& e) {
+  const auto* heard = std::get_if<protocol::received>(&e);
+  if (heard == nullptr || heard->from.kind != protocol::role_kind::decisions || !log_)
+    return false;
+  std::optional<protocol::event> meant;
+  if (const auto* d = std::get_if<protocol::slot_decided>(&heard->what)) {
+    meant = log_->take(*d);
+    if (meant)
+      around_.numbers.decided(log_->took(around_.clock.now()));
+  } else if (const auto* a = std::get_if<protocol::slot_amended>(&heard->what)) {
+    meant = log_->take(*a);
+  } else {
+    return false;
+  }
+  if (meant)
+    take(*meant);
+  return true;
+}
+
+/// Most actors never ask it anything: there is one actor per node.
+log_words& role_actor::log() {
+  if (!log_)
+    log_ = std::make_unique<log_words>();
+  return *log_;
+}
+
+void role_actor::tell_log(protocol::message what) {
+  around_.routes.send(how_.where, protocol::to(protocol::role_kind::decisions), std::move(what));
+  if (!std::exchange(log_timer_runs_, true))
+    delayed_send(this, log_resend, make_mail(log_overdue{}));
 }
 
 /// The last event of an exchange ends it.
@@ -148,6 +184,10 @@ void role_actor::act(protocol::append& x) {
 }
 
 void role_actor::act(protocol::decide& x) {
+  if (around_.list_log) {
+    tell_log(log().ask(x, around_.clock.now()));
+    return;
+  }
   auto self = caf::actor_cast<caf::actor>(this);
   const auto slot = x.slot;
   const auto since = around_.clock.now();
@@ -161,6 +201,10 @@ void role_actor::act(protocol::decide& x) {
 }
 
 void role_actor::act(protocol::amend& x) {
+  if (around_.list_log) {
+    tell_log(log().ask(x));
+    return;
+  }
   auto self = caf::actor_cast<caf::actor>(this);
   const auto slot = x.slot;
   around_.store.submit(persistence::amend_request{std::move(x)},
@@ -174,6 +218,11 @@ void role_actor::act(protocol::amend& x) {
 
 /// Nobody waits for it: what a full disk or a crash leaves is asked for again at the next start.
 void role_actor::act(protocol::forget& x) {
+  if (around_.list_log) {
+    around_.routes.send(how_.where, protocol::to(protocol::role_kind::decisions),
+                        protocol::slots_forget{std::move(x.gang)});
+    return;
+  }
   around_.store.submit(persistence::forget_request{std::move(x.gang)},
                        [](const base::result<persistence::outcome>&) {});
 }
@@ -364,6 +413,12 @@ void role_actor::submit_snapshot() {
                                                     : base::result<void>{how.error()}};
                          caf::anon_send(self, make_mail(std::move(answer)));
                        });
+}
+
+void role_actor::on(log_overdue&) {
+  log_timer_runs_ = false;
+  for (auto& what : log_->open())
+    tell_log(std::move(what));
 }
 
 void role_actor::on(checkpoint_done& x) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <boost/container/deque.hpp>
 #include <caf/event_based_actor.hpp>
 
+#include "actors/log_words.hpp"
 #include "actors/mail.hpp"
 #include "actors/services.hpp"
 #include "protocol/role.hpp"
@@ -54,6 +56,9 @@ private:
   void open(const mail& m);
   void handle(letter& x);
   void take(const protocol::event& e);
+  bool take_log_answer(const protocol::event& e);
+  log_words& log();
+  void tell_log(protocol::message what);
   void forget_exchange(const protocol::event& e);
   void perform(protocol::effect& e, std::uint64_t& batch_mark);
   void perform_now(protocol::effect& e);
@@ -81,6 +86,7 @@ private:
   void on(timer_due& x);
   void on(checkpoint_due& x);
   void on(checkpoint_done& x);
+  void on(log_overdue& x);
   void write_checkpoint();
   void submit_snapshot();
   void fail(const base::error& why);
@@ -107,6 +113,9 @@ private:
   std::map<protocol::timer_id, std::uint64_t> armed_;
   std::uint64_t armings_ = 0;
   std::map<std::uint64_t, std::uint64_t> exchanges_; ///< role's id → process's id
+
+  std::unique_ptr<log_words> log_; ///< what the decision log owes, where it is API objects
+  bool log_timer_runs_ = false;
 
   // checkpoints
   persistence::journal_index applied_ = 0;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "actors/metrics_meter.hpp"
 #include "actors/recorder.hpp"
@@ -46,6 +47,9 @@ struct services {
   std::function<void(const protocol::address& where, base::incarnation_no parent)> bring_up;
   /// What this replica owns from here on; null where one replica owns everything.
   std::function<void(protocol::own)> own;
+  /// Calls back with all decisions of the log, as they stand after what was asked of it before;
+  /// null where the store is the log.
+  std::function<void(std::function<void(std::vector<protocol::decision_ptr>)>)> list_log;
   /// The last word of a life; `why` is empty if it was to end.
   std::function<void(base::incarnation_no who, const std::optional<std::string>& why)> ended;
   /// The store or a role is broken beyond repair: the process must end (and recover from disk).

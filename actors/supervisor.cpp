@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "actors/job.hpp"
+#include "actors/log_reader.hpp"
 #include "actors/role_actor.hpp"
 #include "base/ensure.hpp"
 #include "base/mutant.hpp"
@@ -72,7 +73,11 @@ base::result<void> supervisor::begin_life(const protocol::address& where,
     begin.epoch = left.epoch;
     begin.open = std::move(left.decisions);
     begin.quarantined = quarantined_in(where);
+  } else if (!left.decisions.empty()) {
+    ensure(where.kind == protocol::role_kind::shard, protocol::to_text(where));
+    begin.open = std::move(left.decisions);
   }
+  begin.is_takeover = around_.list_log && begins_with_log(where);
   first.push_back(std::move(begin));
   const auto applied =
       left.left.records.empty() ? left.left.applied : left.left.records.back().first;
@@ -335,9 +340,26 @@ void supervisor::read_again(const protocol::address& where) {
   });
 }
 
+/// Where the log is elsewhere, partitions and shards begin with what stands there.
+supervisor::reader supervisor::with_listed(const protocol::address& where, reader then) {
+  return [this, where, then = std::move(then)](base::result<persistence::recovered_role> left) {
+    if (!left) {
+      then(std::move(left));
+      return;
+    }
+    around_.list_log([to = builder_, where, then, left = std::move(*left)](
+                         const std::vector<protocol::decision_ptr>& all) mutable {
+      add_log(where, all, left);
+      caf::anon_send(to, std::make_shared<std::function<void()>>(
+                             [then, left = std::move(left)] { then(left); }));
+    });
+  };
+}
+
 /// `then` runs on the builder's thread.
-void supervisor::read(const protocol::address& where,
-                      std::function<void(base::result<persistence::recovered_role>)> then) {
+void supervisor::read(const protocol::address& where, reader then) {
+  if (around_.list_log && begins_with_log(where))
+    then = with_listed(where, std::move(then));
   around_.store.submit(
       persistence::recover_request{where},
       [to = builder_, then = std::move(then)](base::result<persistence::outcome> how) {

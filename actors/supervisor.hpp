@@ -118,8 +118,9 @@ private:
   std::optional<protocol::address> children_are_gone(const life& x, base::incarnation_no who);
   std::optional<protocol::address> bury(const life& x, base::incarnation_no who);
   void read_again(const protocol::address& where);
-  void read(const protocol::address& where,
-            std::function<void(base::result<persistence::recovered_role>)> then);
+  using reader = std::function<void(base::result<persistence::recovered_role>)>;
+  void read(const protocol::address& where, reader then);
+  reader with_listed(const protocol::address& where, reader then);
   void build_again(const protocol::address& where, base::incarnation_no incarnation,
                    base::result<persistence::recovered_role> left);
 

@@ -7,6 +7,7 @@
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
 #include "bridge/binder_role.hpp"
+#include "bridge/decisions_role.hpp"
 #include "bridge/evictor_role.hpp"
 #include "bridge/keeper_role.hpp"
 #include "bridge/mirror_role.hpp"
@@ -42,6 +43,13 @@ api::dialect dialect_of(const scheduler_options& how) {
   if (how.kubernetes == "1.35")
     return api::dialect::v1alpha1;
   return how.kubernetes == "1.36" ? api::dialect::v1alpha2 : api::dialect::v1beta1;
+}
+
+/// Empty where groups are no objects.
+std::string group_api_version(const scheduler_options& how) {
+  if (how.kubernetes == "1.35")
+    return {};
+  return is_before_1_37(how) ? "scheduling.k8s.io/v1alpha2" : "scheduling.k8s.io/v1beta1";
 }
 
 protocol::role_ptr make_queue(const scheduler_options& how) {
@@ -116,6 +124,8 @@ std::vector<protocol::address> founding::all() const {
   for (auto kind : {role_kind::preemption, role_kind::queue, role_kind::binder, role_kind::evictor,
                     role_kind::status})
     out.push_back(to(kind));
+  if (how_.log == decision_log::objects)
+    out.push_back(to(role_kind::decisions));
   for (std::uint32_t p = 0; p < base::limits::partitions && !how_.has_others(); ++p)
     out.push_back(protocol::to_partition({p}));
   out.push_back(to(role_kind::mirror));
@@ -163,8 +173,10 @@ protocol::role_ptr founding::make_role(const protocol::address& where) const {
   case role_kind::node:
   case role_kind::gang:
   case role_kind::admin:
-  case role_kind::decisions:
     return nullptr;
+  case role_kind::decisions:
+    return std::make_unique<bridge::decisions_role>(
+        bridge::decisions_role::options{.roots = {group_api_version(how_)}});
   }
   return nullptr;
 }
