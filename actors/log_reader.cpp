@@ -31,7 +31,7 @@ const protocol::address at{protocol::role_kind::decisions, 1, {}};
 
 } // namespace tutti::actors
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tutti::actors::wish)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tutti::actors::wish);
 
 namespace tutti::actors {
 

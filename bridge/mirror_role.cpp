@@ -99,7 +99,8 @@ void mirror_role::after_event(effects& out) {
     tell_trust(was_fresh_, false, out);
     out.add(protocol::note{"mirror.trust", {{"fresh", was_fresh_ ? 1 : 0}}, false});
   }
-  if (!list_asked_.empty() && nodes_.is_synced() && pods_seen_.is_synced()) {
+  if (list_runs_ && nodes_.is_synced() && pods_seen_.is_synced()) {
+    list_runs_ = false;
     for (const auto shard : std::exchange(list_asked_, {}))
       tell_shard_again(shard, out);
     if (!list_wanted_.empty())
@@ -473,15 +474,16 @@ void mirror_role::serve(base::shard_id shard, bool after_a_list, effects& out) {
     return;
   }
   list_asked_.erase(shard); // the list that runs was asked for before
-  if (list_wanted_.empty() && list_asked_.empty())
+  if (list_wanted_.empty() && !list_runs_)
     out.add(protocol::arm{list_timer, list_gathering});
   list_wanted_.insert(shard);
   out.tell(to_shard(shard), protocol::view_trust{false, true});
 }
 
 void mirror_role::list_for_shards(effects& out) {
-  if (!list_asked_.empty() || list_wanted_.empty())
+  if (list_runs_ || list_wanted_.empty())
     return;
+  list_runs_ = true;
   list_asked_ = std::exchange(list_wanted_, {});
   nodes_.list_again(now_, out);
   pods_seen_.list_again(now_, out);

@@ -144,6 +144,7 @@ private:
   std::set<base::shard_id> served_;              // several replicas: those that are here
   std::set<base::shard_id> list_wanted_;         // they wait for a list that has not been asked for
   std::set<base::shard_id> list_asked_;          // they wait for the list that runs
+  bool list_runs_ = false;                       // for some who may have begun anew meanwhile
   std::map<std::uint64_t, node_entry*> leaving_; // by move
   std::uint64_t last_move_ = 0;
   std::vector<pod_slot> pods_;

@@ -85,6 +85,16 @@ std::vector<action_kind> failures_of_the_network() {
   return {
       // network and API server
       {"cut_off", "F4", "PROCESS", {"for"}, "nothing between it and the API server arrives"},
+      {"link_cut",
+       "F4",
+       "PROCESS",
+       {"from", "for"},
+       "what another process (from=scheduler-1) sends to it is lost; the other direction is not"},
+      {"link",
+       "F1 F2 F3",
+       "PROCESS",
+       {"nth", "count", "fate", "by"},
+       "the nth frame for it from here on, and so many in a row, are fate=lost, twice or late"},
       {"api",
        "F15 F17 F18",
        "REQUEST",
@@ -145,6 +155,8 @@ std::string_view request_word(std::string_view method, std::string_view target) 
     return "status";
   if (path.find("/events") != std::string_view::npos)
     return "event";
+  if (method != "GET" && path.find("/gangdecisions") != std::string_view::npos)
+    return "decide";
   if (path.ends_with("/eviction") || (method == "DELETE" && is_pod))
     return "evict";
   if (method == "PATCH" && is_pod)

@@ -6,6 +6,8 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "protocol/sharding.hpp"
+
 namespace tutti::chaos {
 
 namespace json = boost::json;
@@ -187,6 +189,9 @@ void checker::audit_queue(sim::process& who) {
     });
     if (!is_pending || group.is_deleting)
       continue;
+    const auto partition = protocol::partition_of({group.uid});
+    if (has_replicas() && who.role(protocol::to_partition(partition)) == nullptr)
+      continue; // another one's to try
     const auto row = reasons.find(name);
     if (look("S13") && row == reasons.end())
       say("S13", fmt::format("gang {} is pending and not in the queue of {}", name, who.name()));
@@ -218,8 +223,9 @@ void checker::audit_shards(sim::process& who) {
 /// L4: per node, room that is neither used nor held.
 void checker::audit_nodes(sim::process& who) {
   bool is_holding = false;
-  for (std::uint32_t s = 0; s < who.options().shards; ++s)
-    is_holding |= !list_of(who.inspect(protocol::to_shard({s}), "holds", {})).empty();
+  for (std::size_t n = 0; n < on_.processes(); ++n)
+    for (std::uint32_t s = 0; s < who.options().shards; ++s)
+      is_holding |= !list_of(on_.at(n).inspect(protocol::to_shard({s}), "holds", {})).empty();
   if (is_holding || !look("L4"))
     return; // an attempt is under way: compared when nothing is
   std::map<std::string, std::int64_t> said;

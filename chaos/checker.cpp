@@ -33,6 +33,7 @@ void checker::api_turned() {
   truth_.follow(
       on_.api().plane(), on_.time().now(),
       [this](const pod_truth* before, const pod_truth* now) { pod_changed(before, now); });
+  follow_decision_objects();
 }
 
 void checker::durable(sim::process& who, const persistence::batch& written) {
@@ -53,12 +54,12 @@ void checker::began(sim::process& who) {
       word.promised.clear();
       word.told_over.clear();
     }
-  opened_.clear();
-  std::erase_if(deaf_, [&](const auto& d) { return d.first.first == who.name(); });
+  const auto is_its_own = [&](const auto& x) { return x.first.first == who.name(); };
+  std::erase_if(opened_, is_its_own);
+  std::erase_if(deaf_, is_its_own);
   life_began_ = on_.time().now();
-  gangs_.clear();
-  leaves_.clear();
-  looked_.clear();
+  std::erase_if(gangs_, is_its_own);
+  std::erase_if(leaves_, is_its_own);
   auto& journal = journals_[who.name()];
   for (std::uint32_t s = 0; s < who.options().shards; ++s)
     journal.unchecked.insert(s);
@@ -71,8 +72,9 @@ void checker::ended(sim::process& who, std::string_view) {
   const auto& kept = who.disk().of(persistence::family::decisions);
   for (const auto& [key, value] : kept)
     take_decision(key, value);
+  const bool is_elsewhere = who.options().log == actors::decision_log::objects;
   for (auto& [slot, d] : decisions_)
-    if (!kept.contains(persistence::decision_key(slot)))
+    if (!is_elsewhere && !kept.contains(persistence::decision_key(slot)))
       d.is_lost = true;
   for (const auto& [key, value] : who.disk().of(persistence::family::journal))
     follow_journal(who.name(), key, value);

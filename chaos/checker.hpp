@@ -59,6 +59,9 @@ private:
     }
   };
 
+  /// A role of one process, and the gang or node that it is for.
+  using place = std::pair<std::string, std::string>;
+
   /// Per gang: the attempt in its coordinator's hands, in this life of the coordinator.
   struct gang_word {
     base::attempt_id attempt;
@@ -66,11 +69,15 @@ private:
     bool is_covered = false;
   };
 
+  /// Several processes share the cluster: decisions are objects, and no journal is read again.
+  bool has_replicas() const { return on_.processes() > 1; }
   void say(std::string_view id, std::string what);
   bool look(std::string_view id);
 
   // what is durable (checker_store.cpp)
   void take_decision(const std::string& key, const std::string& value);
+  void take_decision(const base::slot_id& slot, protocol::decision now);
+  void follow_decision_objects();
   void check_new(const base::slot_id& slot, const protocol::decision& x);
   void check_change(const base::slot_id& slot, const known_decision& before,
                     const protocol::decision& now);
@@ -95,13 +102,12 @@ private:
   void follow_mirror(const std::string& who, const protocol::event& e);
   void check_taken_back(std::uint32_t shard, const protocol::event& e,
                         const protocol::effects& wanted, const std::string& where);
-  void follow_node(const std::string& node, const protocol::event& e);
-  void check_leave(const std::string& node, const protocol::effects& wanted);
+  void follow_node(const place& node, const protocol::event& e);
+  void check_leave(const place& node, const protocol::effects& wanted);
 
   // what coordinators do (checker_gangs.cpp)
   void follow_queue(const protocol::event& e, const protocol::effects& wanted);
-  void check_gang(const std::string& gang, const protocol::event& e,
-                  const protocol::effects& wanted);
+  void check_gang(const place& gang, const protocol::event& e, const protocol::effects& wanted);
   void hear_ack(const protocol::ack& x, gang_word& of);
   bool is_covered(const known_decision& x, const std::set<std::uint32_t>& acked) const;
   void check_look(const protocol::decide& wanted);
@@ -131,6 +137,7 @@ private:
   std::map<std::string, std::uint64_t, std::less<>> looks_;
 
   std::map<base::slot_id, known_decision> decisions_;
+  std::size_t objects_seen_ = 0;                             ///< changes of GangDecisions
   std::set<std::pair<std::string, std::string>> decided_;    ///< (pod uid, node name), ever
   std::map<base::slot_id, std::set<base::pod_uid>> cancels_; ///< asked for, ever
   std::set<std::string> victims_;                            ///< pod uids, ever
@@ -161,14 +168,14 @@ private:
   std::map<std::string, std::string> touch_at_cancel_;     ///< by pod uid
   std::set<std::pair<base::slot_id, std::string>> let_go_; ///< (slot, pod uid): released
 
-  std::map<std::string, gang_word> gangs_;
+  std::map<place, gang_word> gangs_;
 
   /// Per node actor: what it was told of, and what it has allowed.
   struct node_word {
     std::set<std::string> told; ///< pod uids
     std::map<std::string, base::attempt_id> allowed;
   };
-  std::map<std::string, node_word> leaves_;
+  std::map<place, node_word> leaves_;
 
   /// Per process: its shards' promises as the records say that are durable.
   struct journal_word {

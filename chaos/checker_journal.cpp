@@ -113,9 +113,16 @@ void checker::check_replay(sim::process& who, std::uint32_t shard) {
                              "says otherwise",
                              shard, attempt.gang.value));
   }
+  // What the decision log holds elsewhere is held whether the journal knows it or not (2.7).
+  const auto is_listed = [&](const base::attempt_id& attempt) {
+    const auto decided = decisions_.find(base::slot_of(attempt));
+    return who.options().log == actors::decision_log::objects && decided != decisions_.end()
+           && decided->second.is_live() && decided->second.first.by == attempt;
+  };
   const auto& unrecorded = journal.unrecorded[shard];
   for (const auto& [attempt, r] : role->reservations().all())
-    if (!open.contains(attempt) && !(r.is_in_doubt() && unrecorded.contains(attempt)))
+    if (!open.contains(attempt) && !(r.is_in_doubt() && unrecorded.contains(attempt))
+        && !is_listed(attempt))
       say("S11", fmt::format("shard {} begins with a promise to gang {} that is not durable", shard,
                              attempt.gang.value));
 }

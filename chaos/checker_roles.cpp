@@ -15,10 +15,11 @@ void checker::stepped(sim::process& who, const protocol::address& where, const p
   if (where.kind == role_kind::shard)
     check_shard(who, where.index, e, wanted);
   else if (where.kind == role_kind::gang)
-    check_gang(where.key, e, wanted);
+    check_gang({who.name(), where.key}, e, wanted);
   else if (where.kind == role_kind::node) {
-    follow_node(where.key, e);
-    check_leave(where.key, wanted);
+    const place node{who.name(), where.key};
+    follow_node(node, e);
+    check_leave(node, wanted);
   } else if (where.kind == role_kind::queue)
     follow_queue(e, wanted);
   else if (where.kind == role_kind::status && std::holds_alternative<protocol::started>(e))
@@ -41,10 +42,13 @@ void checker::stepped(sim::process& who, const protocol::address& where, const p
 void checker::check_shard(sim::process& who, std::uint32_t shard, const protocol::event& e,
                           const protocol::effects& wanted) {
   auto& word = shards_[{who.name(), shard}];
-  if (std::holds_alternative<protocol::started>(e)) {
+  if (const auto* begins = std::get_if<protocol::started>(&e)) {
     word.given_up.clear(); // an owner's answer ends what comes late
     word.promised.clear();
-    check_replay(who, shard);
+    if (begins->is_takeover)
+      word.epochs.clear(); // a new owner has heard of nobody yet
+    else
+      check_replay(who, shard);
   }
   if (const auto* r = std::get_if<protocol::received>(&e)) {
     if (const auto* trust = std::get_if<protocol::view_trust>(&r->what))
@@ -159,7 +163,7 @@ void checker::follow_mirror(const std::string& who, const protocol::event& e) {
   }
 }
 
-void checker::follow_node(const std::string& node, const protocol::event& e) {
+void checker::follow_node(const place& node, const protocol::event& e) {
   auto& word = leaves_[node];
   const auto* r = std::get_if<protocol::received>(&e);
   if (r == nullptr)
@@ -184,10 +188,10 @@ void checker::follow_node(const std::string& node, const protocol::event& e) {
 }
 
 /// Upholds S1b where leave to bind is given: by everything that the node has been told of.
-void checker::check_leave(const std::string& node, const protocol::effects& wanted) {
+void checker::check_leave(const place& node, const protocol::effects& wanted) {
   auto& word = leaves_[node];
   const auto here = std::find_if(truth_.nodes().begin(), truth_.nodes().end(),
-                                 [&](const auto& n) { return n.second.uid == node; });
+                                 [&](const auto& n) { return n.second.uid == node.second; });
   if (here == truth_.nodes().end())
     return;
   for (const auto& w : wanted.list()) {

@@ -31,6 +31,9 @@ nemesis::nemesis(sim::world& on, const schedule& what) : on_(on), what_(what) {
   on_.time().at(base::time_point{} + what_.faults_until, [this] { heal(); });
   on_.api().judges(
       [this](const std::string&, const protocol::http_request& r) { return judge(r); });
+  on_.links().judges([this](const std::string&, const std::string& to, std::string_view) {
+    return judge_frame(to);
+  });
   on_.api().judges_watches(
       [this](const std::string&, const std::string& target) { return judge_watch(target); });
 }
@@ -58,6 +61,8 @@ nemesis::deed nemesis::deed_of(std::string_view what) {
       {"sync_fails", &nemesis::sync_fails},
       {"slow_disk", &nemesis::slow_disk},
       {"cut_off", &nemesis::cut_off},
+      {"link_cut", &nemesis::link_cut},
+      {"link", &nemesis::link},
       {"api", &nemesis::api},
       {"api_down", &nemesis::api_down},
       {"watch_cut", &nemesis::watch_cut},
@@ -90,6 +95,7 @@ void nemesis::heal() {
   expired_.clear();
   places_.clear();
   copies_.clear();
+  frames_.clear();
   for (std::size_t n = 0; n < on_.processes(); ++n) {
     auto& p = on_.at(n);
     p.resume();
@@ -98,6 +104,8 @@ void nemesis::heal() {
     if (p.is_up())
       p.store().mend();
     on_.api().cut_off(p.name(), false);
+    for (std::size_t other = 0; other < on_.processes(); ++other)
+      on_.links().cut(on_.at(other).name(), p.name(), false);
     if (!p.is_up())
       on_.start_again(p, usual_outage);
   }
@@ -268,6 +276,23 @@ bool nemesis::cut_off(const action& x) {
   return true;
 }
 
+bool nemesis::link_cut(const action& x) {
+  const auto from = text(x, "from");
+  if (on_.find(from) == nullptr || on_.find(x.target) == nullptr)
+    return false;
+  on_.links().cut(from, x.target, true);
+  on_.time().after(time_of(x, "for"),
+                   [this, from, to = x.target] { on_.links().cut(from, to, false); });
+  return true;
+}
+
+bool nemesis::link(const action& x) {
+  const auto nth = std::max<std::int64_t>(number(x, "nth"), 1);
+  const auto count = std::max<std::int64_t>(number(x, "count"), 1);
+  frames_.push_back({&x, static_cast<std::uint64_t>(nth), static_cast<std::uint64_t>(count - 1)});
+  return on_.processes() > 1;
+}
+
 bool nemesis::api(const action& x) {
   const auto nth = std::max<std::int64_t>(number(x, "nth"), 1);
   awaited_.push_back({&x, static_cast<std::uint64_t>(nth), 0});
@@ -319,6 +344,21 @@ sim::api_verdict nemesis::judge(const protocol::http_request& request) {
     }
   if (const auto pos = down_.find(std::string{word}); pos != down_.end() && pos->second.until > now)
     return verdict_of(*pos->second.what);
+  return {};
+}
+
+sim::frame_verdict nemesis::judge_frame(const std::string& to) {
+  for (auto pos = frames_.begin(); pos != frames_.end(); ++pos) {
+    if (pos->what->target != to || --pos->left > 0)
+      continue;
+    const auto& x = *pos->what;
+    if (pos->more-- == 0)
+      frames_.erase(pos);
+    else
+      pos->left = 1;
+    const auto fate = text(x, "fate");
+    return {.copies = fate == "lost" ? 0u : fate == "twice" ? 2u : 1u, .delay = time_of(x, "by")};
+  }
   return {};
 }
 

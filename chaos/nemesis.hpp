@@ -77,6 +77,8 @@ private:
   bool sync_fails(const action& x);
   bool slow_disk(const action& x);
   bool cut_off(const action& x);
+  bool link_cut(const action& x);
+  bool link(const action& x);
   bool api(const action& x);
   bool api_down(const action& x);
   bool watch_cut(const action& x);
@@ -84,6 +86,7 @@ private:
   bool watch_twice(const action& x);
 
   sim::api_verdict judge(const protocol::http_request& request);
+  sim::frame_verdict judge_frame(const std::string& to);
   sim::watch_verdict judge_watch(const std::string& target) const;
   sim::process* process(const action& x) const;
   protocol::address named(std::string_view role) const;
@@ -109,6 +112,7 @@ private:
   std::map<std::string, spell> twice_;   ///< by resource
   std::map<std::string, spell> expired_; ///< by resource
   std::vector<awaited> places_;          ///< kill_at: passes of a row that are left
+  std::vector<awaited> frames_;          ///< link: frames until one is hit
   std::vector<awaited> copies_;          ///< late: messages of its kind until one is copied
   std::map<std::string, std::int64_t> cpus_of_gang_;
 };

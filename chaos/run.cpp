@@ -14,9 +14,12 @@ namespace {
 sim::world::options world_of(const schedule& what) {
   sim::world::options out;
   out.seed = what.seed;
+  out.replicas = what.replicas;
   out.scheduler.shards = what.shards;
   out.scheduler.fast_path = what.fast_path;
   out.scheduler.evicts_degraded = what.evicts_degraded;
+  if (what.log_is_objects)
+    out.scheduler.log = actors::decision_log::objects;
   out.scheduler.seed = what.seed;
   out.scheduler.burst_pause = {}; // every order of facts is tried, also the rarest
   out.api.plane.seed = what.seed;

@@ -37,9 +37,9 @@ bool is_duration(std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 bool is_number(std::string_view key) {
-  constexpr std::array<std::string_view, 12> keys{"cpu",   "members", "min", "to",
-                                                  "kept",  "pass",    "nth", "retry",
-                                                  "again", "shards",  "off", "count"};
+  constexpr std::array<std::string_view, 13> keys{"replicas", "cpu",  "members", "min",   "to",
+                                                  "kept",     "pass", "nth",     "retry", "again",
+                                                  "shards",   "off",  "count"};
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
@@ -61,19 +61,22 @@ bool is_one_of(std::string_view x, const words& allowed) {
   return std::find(allowed.begin(), allowed.end(), x) != allowed.end();
 }
 
+bool is_process(std::string_view x) {
+  constexpr std::string_view process = "scheduler-";
+  return x.starts_with(process) && read_number(x.substr(process.size()));
+}
+
 /// What stands behind the action's word. Users' objects may have any name: one that is not there is
 /// left alone, so that lines can be taken out.
 base::result<void> check_target(std::string_view kind, std::string_view target) {
-  static const words requests{"bind",   "read",  "list",  "watch", "touch",
-                              "status", "event", "evict", "other"};
+  static const words requests{"bind",   "read",  "list",  "watch",  "touch",
+                              "status", "event", "evict", "decide", "other"};
   static const words resources{"pods", "nodes", "podgroups"};
-  constexpr std::string_view process = "scheduler-";
   if (kind == "REQUEST" && !is_one_of(target, requests))
     return unknown(target, requests);
   if (kind == "RESOURCE" && !is_one_of(target, resources))
     return unknown(target, resources);
-  if (kind == "PROCESS"
-      && (!target.starts_with(process) || !read_number(target.substr(process.size()))))
+  if (kind == "PROCESS" && !is_process(target))
     return unknown(target, {"scheduler-0"});
   return {};
 }
@@ -85,10 +88,14 @@ bool is_row(std::string_view x) {
 
 /// Words that a key may have; a status of an answer is a number from 400 to 599.
 base::result<void> check_word(std::string_view key, std::string_view value) {
-  static const std::map<std::string_view, words> all{
-      {"disk", {"lost"}}, {"message", {"prepare", "abort"}}, {"silent", {"0", "1"}}};
+  static const std::map<std::string_view, words> all{{"disk", {"lost"}},
+                                                     {"message", {"prepare", "abort"}},
+                                                     {"silent", {"0", "1"}},
+                                                     {"fate", {"lost", "twice", "late"}}};
   if (const auto known = all.find(key); known != all.end() && !is_one_of(value, known->second))
     return unknown(value, known->second);
+  if (key == "from" && !is_process(value))
+    return unknown(value, {"scheduler-0"});
   if (key == "row" && !is_row(value))
     return unknown(value, {"C0 to C14", "P0 to P11", "B0 to B3"});
   if (key == "becomes" && value != "lost" && value != "applied_lost") {
@@ -136,8 +143,8 @@ base::result<std::map<std::string, std::string>> read_pairs(const words& line, s
 }
 
 base::result<void> read_world(const words& line, schedule& into) {
-  constexpr std::array<std::string_view, 5> allowed{"shards", "path", "policy", "faults_until",
-                                                    "until"};
+  constexpr std::array<std::string_view, 7> allowed{"shards", "replicas",     "path", "policy",
+                                                    "log",    "faults_until", "until"};
   auto pairs = read_pairs(line, 1, allowed);
   if (!pairs)
     return pairs.error();
@@ -148,11 +155,24 @@ base::result<void> read_world(const words& line, schedule& into) {
   if (const auto policy = text(x, "policy"); !policy.empty() && policy != "evict")
     return error{code::bad_input, fmt::format("policy={} is not known", policy), "policy=evict"};
   into.evicts_degraded = text(x, "policy") == "evict";
+  if (const auto log = text(x, "log"); !log.empty() && log != "store" && log != "objects")
+    return error{code::bad_input, fmt::format("log={} is not known", log),
+                 "log=store or log=objects"};
+  into.log_is_objects = text(x, "log") == "objects";
+  if (into.log_is_objects && text(x, "path") == "fast")
+    return error{code::bad_input, "the fast path needs the decision log in the store",
+                 "path=long with log=objects"};
   if (x.with.contains("shards"))
     into.shards = static_cast<std::uint32_t>(number(x, "shards"));
   if (into.shards == 0 || into.shards > 1024)
     return error{code::bad_input, "shards is out of range", "1 to 1024"};
-  into.fast_path = text(x, "path") != "long";
+  if (x.with.contains("replicas"))
+    into.replicas = static_cast<std::uint32_t>(number(x, "replicas"));
+  if (into.replicas == 0 || into.replicas > replicas_most)
+    return error{code::bad_input, "replicas is out of range",
+                 fmt::format("1 to {}", replicas_most)};
+  into.log_is_objects = into.log_is_objects || into.replicas > 1;
+  into.fast_path = text(x, "path") != "long" && !into.log_is_objects;
   into.faults_until = time_of(x, "faults_until");
   into.until = time_of(x, "until");
   return {};
@@ -251,10 +271,16 @@ std::string write_schedule(const schedule& x) {
   auto out = fmt::format("tutti schedule {}\n", schedule_format);
   if (!x.breaks.empty())
     out += fmt::format("breaks {}  # {}\n", x.breaks, find_invariant(x.breaks)->sentence);
-  out +=
-      fmt::format("seed {}\nworld shards={} path={}{} faults_until={} until={}\n", x.seed, x.shards,
-                  x.fast_path ? "fast" : "long", x.evicts_degraded ? " policy=evict" : "",
-                  duration_text(x.faults_until), duration_text(x.until));
+  std::string more;
+  if (x.replicas > 1)
+    more += fmt::format(" replicas={}", x.replicas);
+  if (x.log_is_objects)
+    more += " log=objects";
+  if (x.evicts_degraded)
+    more += " policy=evict";
+  out += fmt::format("seed {}\nworld shards={} path={}{} faults_until={} until={}\n", x.seed,
+                     x.shards, x.fast_path ? "fast" : "long", more, duration_text(x.faults_until),
+                     duration_text(x.until));
   for (const auto& a : x.actions) {
     out += fmt::format("at {} {} {}", duration_text(a.at), a.what, a.target);
     for (const auto& [key, value] : a.with)

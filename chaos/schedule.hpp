@@ -4,7 +4,7 @@
 //     breaks S6                        what it broke when it was saved; may be absent
 //     seed 17                          orders of messages and delays
 //     world shards=2 path=fast faults_until=20s until=110s
-//                                      may have policy=evict
+//                                      may have policy=evict, replicas=3, log=objects
 //     at 0s node n0 cpu=4 rack=r0
 //     at 300ms gang g0 members=3 min=3 cpu=2
 //     at 900ms crash_at scheduler-0 row=C4 pass=1 down=500ms
@@ -23,12 +23,17 @@ namespace tutti::chaos {
 /// A schedule of another format is refused: its words may mean something else here.
 inline constexpr std::uint32_t schedule_format = 1;
 
+/// Of one world.
+inline constexpr std::uint32_t replicas_most = 9;
+
 struct schedule {
   std::string breaks; ///< id of an invariant; empty = none is known to break
   std::uint64_t seed = 1;
   std::uint32_t shards = 2;
+  std::uint32_t replicas = 1; ///< several share the shards, and decisions are objects
   bool fast_path = true;
   bool evicts_degraded = false;  ///< `policy=evict`: members of a degraded gang go
+  bool log_is_objects = false;   ///< decisions are API objects; without the fast path
   base::duration faults_until{}; ///< nothing fails after it, and all is healed
   base::duration until{};        ///< the end, at which everything must have come right
   std::vector<action> actions;   ///< ascending by time

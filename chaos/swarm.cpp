@@ -81,6 +81,12 @@ private:
     gangs_ = shape_.between(1, how_.gangs_most);
     out_.shards = static_cast<std::uint32_t>(shape_.between(1, 4));
     out_.fast_path = shape_.chance(1, 2);
+    // A stream of its own: the shapes of the others stay as they were.
+    if (random_stream log{out_.seed, "log"}; log.chance(1, 4) || how_.replicas > 1) {
+      out_.log_is_objects = true;
+      out_.fast_path = false;
+    }
+    out_.replicas = how_.replicas;
     out_.faults_until = how_.faults_for;
     out_.until = how_.faults_for + how_.quiet_for;
     for (std::uint64_t n = 0; n < nodes_; ++n)
@@ -201,9 +207,14 @@ private:
         "409", "429", "500", "503", "lost", "lost", "applied_lost", "applied_lost"};
     constexpr std::array<std::string_view, 3> resources{"pods", "nodes", "podgroups"};
     const auto at = fault_time(own);
-    const std::string who = "scheduler-0";
+    // Where decisions are API objects, half of the API server's faults meet those.
+    const auto word = [&] {
+      return out_.log_is_objects && own.chance(1, 2) ? std::string{"decide"}
+                                                     : std::string{one_of(own, words)};
+    };
+    const auto who = process(own);
     const auto span = [&](base::duration least, base::duration most) {
-      return duration_text(sim::draw(own, least, most) / 1'000'000 * 1'000'000);
+      return drawing::span(own, least, most);
     };
     if (what == "crash")
       add(at, what, who, {{"kept", std::to_string(own.below(4))}, {"down", span(10ms, 3s)}});
@@ -235,13 +246,15 @@ private:
       add(at, what, who, {{"for", span(100ms, 5s)}, {"sync", span(10ms, 900ms)}});
     else if (what == "cut_off")
       add(at, what, who, {{"for", span(100ms, 10s)}});
+    else if (what == "link_cut" || what == "link")
+      draw_link(at, what, who, own);
     else if (what == "api")
-      add(at, what, std::string{one_of(own, words)},
+      add(at, what, word(),
           {{"nth", std::to_string(own.between(1, 12))},
            {"becomes", std::string{one_of(own, answers)}},
            {"silent", own.chance(1, 4) ? "1" : "0"}});
     else if (what == "api_down")
-      draw_outage(at, std::string{one_of(own, words)}, std::string{one_of(own, answers)}, own);
+      draw_outage(at, word(), std::string{one_of(own, answers)}, own);
     else if (what == "watch_stall")
       add(at, what, std::string{one_of(own, resources)}, {{"for", span(100ms, 15s)}});
     else if (what == "watch_expired")
@@ -250,6 +263,31 @@ private:
       add(at, what, std::string{one_of(own, resources)}, {{"for", span(1s, 10s)}});
     else if (what == "watch_cut")
       add(at, what, std::string{one_of(own, resources)});
+  }
+
+  static std::string span(random_stream& own, base::duration least, base::duration most) {
+    return duration_text(sim::draw(own, least, most) / 1'000'000 * 1'000'000);
+  }
+
+  /// One alone draws nothing: its runs stay what they were.
+  std::string process(random_stream& own) {
+    return fmt::format("scheduler-{}", how_.replicas > 1 ? own.below(how_.replicas) : 0);
+  }
+
+  /// Frames between processes, where there are several.
+  void draw_link(base::duration at, std::string_view what, const std::string& who,
+                 random_stream& own) {
+    constexpr std::array<std::string_view, 3> fates{"lost", "twice", "late"};
+    if (how_.replicas == 1)
+      return;
+    if (what == "link_cut")
+      add(at, what, who, {{"from", process(own)}, {"for", span(own, 100ms, 10s)}});
+    else
+      add(at, what, who,
+          {{"nth", std::to_string(own.between(1, 20))},
+           {"count", std::to_string(own.between(1, 6))},
+           {"fate", std::string{one_of(own, fates)}},
+           {"by", span(own, 1ms, 4s)}});
   }
 
   /// While a decided gang may not bind, others come to its nodes.
@@ -276,6 +314,8 @@ private:
   std::string role(random_stream& own) {
     constexpr std::array<std::string_view, 7> kinds{"queue",  "topology", "mirror",    "binder",
                                                     "status", "evictor",  "preemption"};
+    if (out_.log_is_objects && own.chance(1, 5))
+      return "decisions";
     switch (own.below(6)) {
     case 0:
     case 1:

@@ -12,6 +12,7 @@ namespace tutti::chaos {
 struct swarm_options {
   std::size_t nodes_most = 8;
   std::size_t gangs_most = 8;
+  std::uint32_t replicas = 1;
   base::duration faults_for = std::chrono::seconds{20};
   /// Time in which everything must come right: longer than any back-off and any client timeout.
   base::duration quiet_for = std::chrono::seconds{150};

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,7 @@ constexpr int bad_file = 3;
 
 chaos::swarm_options swarm_of(const chaos_options& how) {
   chaos::swarm_options out;
+  out.replicas = how.replicas;
   out.faults.insert(how.faults.begin(), how.faults.end());
   return out;
 }
@@ -49,19 +51,21 @@ base::result<chaos::schedule> schedule_of(const std::string& what, const chaos_o
   return chaos::read_schedule(bytes.str(), what);
 }
 
-void print_failure(const std::string& what, const chaos::run_result& r, const std::string& faults) {
+void print_failure(const std::string& what, const chaos::run_result& r, const std::string& flags) {
   fmt::print("{}\n", chaos::to_text(*r.broken));
   fmt::print("the last {} events:\n", r.trace.size());
   for (const auto& line : r.trace)
     fmt::print("  {}\n", line);
-  fmt::print("replay:  tutti chaos replay {}{}\nshrink:  tutti chaos shrink {}{}\n", what, faults,
-             what, faults);
+  fmt::print("replay:  tutti chaos replay {}{}\nshrink:  tutti chaos shrink {}{}\n", what, flags,
+             what, flags);
 }
 
-std::string faults_flag(const chaos_options& how) {
-  std::string out;
+/// What a seed needs besides to be the same world again.
+std::string drawing_flags(const chaos_options& how) {
+  std::string out = how.replicas > 1 ? fmt::format(" --replicas {}", how.replicas) : std::string{};
+  std::string sep = " --faults ";
   for (const auto& f : how.faults)
-    out += (out.empty() ? " --faults " : ",") + f;
+    out += std::exchange(sep, ",") + f;
   return out;
 }
 
@@ -107,7 +111,7 @@ int chaos_run(const chaos_options& how) {
       of.push_back(seed);
       if (of.size() == 1) { // the first of each kind is told whole
         const auto again = chaos::run(chaos::draw_schedule(seed, swarm), {});
-        print_failure(std::to_string(seed), again, faults_flag(how));
+        print_failure(std::to_string(seed), again, drawing_flags(how));
       }
     }
     // Some runs are made twice: the same seed must take the same steps.
@@ -148,7 +152,7 @@ int chaos_replay(const chaos_options& how) {
     if (how.is_long)
       fmt::print("{}\n", chaos::to_text(*r.broken));
     else
-      print_failure(how.what, r, faults_flag(how));
+      print_failure(how.what, r, drawing_flags(how));
     return broken;
   }
   fmt::print("nothing broke in {} of virtual time, {} deliveries, trace {:016x}\n",

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "chaos/action.hpp"
+#include "chaos/schedule.hpp"
 #include "cli/chaos.hpp"
 #include "cli/exhaust_verbs.hpp"
 
@@ -44,6 +45,9 @@ void add_seeds(CLI::App& verb, chaos_options& how) {
 }
 
 void add_faults(CLI::App& verb, chaos_options& how) {
+  verb.add_option("--replicas", how.replicas,
+                  "scheduler processes that share the cluster of a seed's world (default 1)")
+      ->check(CLI::Range(std::uint32_t{1}, chaos::replicas_most));
   verb.add_option("--faults", how.faults,
                   "only these fail, e.g. crash,api (see `tutti chaos list`)")
       ->delimiter(',')

@@ -261,12 +261,15 @@ void partition_role::hear(const attempt_over& x) {
 bool partition_role::is_under_way(const base::gang_uid& gang, const entry& mine) const {
   const auto shut = closing_.find(gang);
   return mine.live.try_no != 0 || resumed_.contains(gang)
-         || (shut != closing_.end() && shut->second.is_deciding);
+         || (shut != closing_.end() && shut->second.is_deciding) || reading_.contains(gang);
 }
 
 void partition_role::hear(const gang_deleted& x) {
-  if (const auto shut = closing_.find(x.gang); shut != closing_.end() && !shut->second.is_deciding)
-    answer_askers(x.gang); // no root to close a slot beside; acks of present owners decide
+  if (const auto shut = closing_.find(x.gang);
+      shut != closing_.end() && !shut->second.is_deciding) {
+    reading_.try_emplace(x.gang, ++reads_);
+    out_.tell(to(role_kind::decisions), slots_wanted{reads_});
+  }
   const auto pos = gangs_.find(x.gang);
   if (pos == gangs_.end())
     return;
@@ -344,6 +347,9 @@ std::uint64_t partition_role::state_hash() const {
     for (const auto& [attempt, shard] : shut.askers)
       add(base::hash_combine(shard.value, hash_of_attempt(attempt)));
   }
+  for (const auto& [gang, list] : reading_)
+    add(base::hash_combine(base::hash_of(gang.value), list));
+  add(reads_);
   for (const auto live : live_tries_)
     add(live);
   for (const auto& gang : quarantined_)

@@ -57,7 +57,9 @@ inline constexpr base::duration quarantine_rest = std::chrono::seconds{60};
 ///     fence_found above the epoch ─▶ the keeper is asked for a higher one: this life ends with it
 ///
 /// Nobody but the queue knows the name of a gang that was never decided, under which its slot is to
-/// be closed; a gang that the queue says is gone needs no closing, for acks decide (rule 5).
+/// be closed. Of a gang that the queue says is gone, and which it may only not have heard of yet,
+/// the log is read: a decision that stands there is taken up; an empty slot needs no closing, for
+/// acks decide (rule 5).
 class partition_role final : public role {
 public:
   struct options {
@@ -107,6 +109,7 @@ private:
   void hear(const view_wanted& x);
   void hear(const fence_found& x);
   void hear(const last_look_answer& x);
+  void hear(const slots_told& x);
   void hear(const resume_decision& x);
   void hear(const evict_degraded& x);
   void hear(const cancel_gang& x);
@@ -157,6 +160,9 @@ private:
   std::map<base::gang_uid, base::attempt_id> resumed_; ///< live attempts of earlier owners
   std::map<base::gang_uid, decision_ptr> adopting_; ///< of `resumed_`: not a word before it is ours
   std::map<base::gang_uid, closing> closing_;
+  std::map<base::gang_uid, std::uint64_t>
+      reading_; ///< of `closing_`: by the list that was asked for
+  std::uint64_t reads_ = 0;
   std::set<std::uint64_t> live_tries_;
   std::set<base::gang_uid> quarantined_;          ///< whoever hosts them dies
   std::vector<decision_ptr> resting_;             ///< theirs, unfinished

@@ -135,6 +135,30 @@ void partition_role::hear(const last_look_answer& x) {
   go_on_closing(x.attempt.gang);
 }
 
+/// The slots of gangs that the queue does not know: whatever an older owner has decided stands
+/// here.
+void partition_role::hear(const slots_told& x) {
+  for (auto pos = reading_.begin(); pos != reading_.end();) {
+    const auto [gang, asked] = *pos;
+    if (asked > x.id) {
+      ++pos;
+      continue;
+    }
+    pos = reading_.erase(pos);
+    if (const auto shut = closing_.find(gang); shut == closing_.end() || shut->second.is_deciding)
+      continue;
+    const auto there =
+        std::find_if(x.all.begin(), x.all.end(), [&](const auto& d) { return d.by.gang == gang; });
+    if (there != x.all.end()) {
+      gangs_.try_emplace(gang);
+      stands_there(std::make_shared<const decision>(*there));
+    }
+    answer_askers(gang);
+    if (const auto mine = gangs_.find(gang); mine != gangs_.end())
+      forget_if_over(mine);
+  }
+}
+
 /// Closed; or an older owner came first, and its decision is ours to roll forward.
 void partition_role::on(const decided& x) {
   const auto pos = closing_.find(x.slot.gang);

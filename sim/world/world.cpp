@@ -17,14 +17,20 @@ world::world(options how) : how_(std::move(how)), chance_(how_.seed) {
   });
   api_->after_turn([this] { api_turned(); });
   links_ = std::make_unique<network>(how_.links, time_, chance_.links);
-  for (std::size_t n = 0; n < how_.replicas; ++n)
+  const bool has_others = how_.replicas > 1;
+  for (std::size_t n = 0; n < how_.replicas; ++n) {
+    const auto name = fmt::format("scheduler-{}", n);
+    auto own = how_.scheduler;
+    if (has_others)
+      own.replica = name;
     processes_.push_back(
-        std::make_unique<process>(fmt::format("scheduler-{}", n), how_.scheduler,
+        std::make_unique<process>(name, std::move(own),
                                   process_parts{.time = time_,
                                                 .api = *api_,
                                                 .chance = chance_,
-                                                .links = how_.replicas > 1 ? links_.get() : nullptr,
+                                                .links = has_others ? links_.get() : nullptr,
                                                 .watches = this}));
+  }
 }
 
 world::~world() {

@@ -61,6 +61,7 @@ struct MirrorTakeover : testing::Test {
   }
   void gathered() {
     now += 20ms;
+    log.timers.erase({3, 0});
     hear(protocol::timer_fired{{3, 0}});
   }
   std::vector<std::string> told(std::uint32_t shard) {
@@ -104,6 +105,26 @@ TEST_F(MirrorTakeover, a_shard_that_asks_while_a_list_runs_waits_for_the_next) {
   list("/api/v1/nodes", node("n", "r1"));
   list("/api/v1/pods", pod("p", "n"));
   EXPECT_EQ(told(1 - home()), (words{"view_trust anew", "view_trust fresh"}));
+}
+
+/// Both begin anew, under epochs that are newer still, while the list that they asked for is held
+/// up.
+TEST_F(MirrorTakeover, shards_that_ask_again_while_their_list_runs_get_the_next) {
+  for (const auto shard : {0u, 1u})
+    wants(shard);
+  gathered();
+  for (const auto shard : {0u, 1u})
+    wants(shard);
+  log.sent.clear();
+  list("/api/v1/nodes", node("n", "r1"));
+  list("/api/v1/pods", pod("p", "n"));
+  EXPECT_EQ(told(home()), words{});
+  EXPECT_TRUE(log.timers.contains({3, 0})) << "nobody asks for the list that they wait for";
+  gathered();
+  list("/api/v1/nodes", node("n", "r1"));
+  list("/api/v1/pods", pod("p", "n"));
+  EXPECT_EQ(told(home()),
+            (words{"view_trust anew", "node_seen", "pod_arrived", "view_trust fresh"}));
 }
 
 TEST_F(MirrorTakeover, a_shard_that_nobody_runs_here_is_told_nothing_of_nodes) {

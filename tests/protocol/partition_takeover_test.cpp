@@ -202,8 +202,28 @@ TEST_F(shared_partition, a_gang_that_is_gone_needs_no_closing) {
   hear(last_look_answer{older("g"), nullptr});
   EXPECT_TRUE(out.empty());
   hear(gang_deleted{{"g"}});
+  ASSERT_EQ(sent<slots_wanted>().size(), 1u) << "the queue may only not have heard of it yet";
+  EXPECT_TRUE(sent<inquiry_answer>().empty());
+  hear(slots_told{sent<slots_wanted>()[0].second.id, {}});
   ASSERT_EQ(sent<inquiry_answer>().size(), 1u);
   EXPECT_FALSE(sent<inquiry_answer>()[0].second.done);
+}
+
+TEST_F(shared_partition, a_decision_of_a_gang_that_the_queue_does_not_know_is_taken_up) {
+  starts();
+  asks(older("g"));
+  hear(gang_deleted{{"g"}});
+  const auto list = sent<slots_wanted>().at(0).second.id;
+  decision there;
+  there.by = older("g");
+  there.what = verdict::committed;
+  there.gang_name = {"ns", "g"};
+  hear(slots_told{list - 1, {}});
+  EXPECT_TRUE(out.empty()) << "that list was asked for before";
+  hear(slots_told{list, {there}});
+  EXPECT_TRUE(sent<inquiry_answer>().empty()) << "COMMIT comes";
+  ASSERT_EQ(asked<amend>().size(), 1u);
+  EXPECT_TRUE(asked<amend>()[0].what.adopt);
 }
 
 TEST_F(shared_partition, a_closing_without_an_answer_is_written_again) {
