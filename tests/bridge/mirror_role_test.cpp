@@ -86,9 +86,9 @@ struct Mirror : testing::Test {
                             protocol::nodes_held{{shard}, std::move(what)}});
   }
   /// The shard of rack "r1" holds room for these on the node "N1".
-  void awaits(std::initializer_list<const char*> pods) {
+  void awaits(std::initializer_list<const char*> uids) {
     protocol::pods_awaited asked{{index_of("r1")}, {}};
-    for (const auto* name : pods)
+    for (const auto* name : uids)
       asked.pods.push_back({{"N1"}, {std::string{"uid-"} + name}});
     hear(protocol::received{protocol::to_shard(asked.shard), asked});
   }
