@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/limits.hpp"
+#include "base/time.hpp"
 
 namespace tutti::actors {
 

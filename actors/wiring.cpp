@@ -164,8 +164,8 @@ protocol::role_ptr founding::make_role(const protocol::address& where) const {
   case role_kind::status:
     return make_status(how_, wall_at_zero_);
   case role_kind::partition:
-    return std::make_unique<protocol::partition_role>(
-        protocol::partition_role::options{{where.index}, how_.shards, how_.has_others()});
+    return std::make_unique<protocol::partition_role>(protocol::partition_role::options{
+        {where.index}, how_.shards, how_.log == decision_log::objects});
   case role_kind::mirror:
     return make_mirror(how_);
   case role_kind::keeper:

@@ -47,7 +47,8 @@ void checker::follow_decision_objects() {
     auto read = bridge::decision_of(*object, object->record);
     ensure(read.has_value(), e.now->key);
     const auto slot = base::slot_of(read->by);
-    if (e.what != sim::api_server::change::deleted)
+    // The write that finishes a decision of a gang that is gone lets its object go with it.
+    if (e.what != sim::api_server::change::deleted || is_finished(*read))
       take_decision(slot, std::move(*read));
     else if (look("S2") && !is_finished(*read))
       say("S2", name_of(base::slot_of(read->by), *read) + " is gone, and was not finished");

@@ -102,7 +102,7 @@ TEST_F(Evictor, a_member_of_a_degraded_gang_goes_the_same_way_for_another_reason
       protocol::to_partition({3}),
       protocol::evict{
           {{"g"}, 4, {5}, 0}, {"ns", "big"}, victim(), {5}, "gang ns/big is degraded"}});
-  const auto& said = body().at("status").at("conditions").at(0);
+  const auto said = body().at("status").at("conditions").at(0);
   EXPECT_EQ(said.at("reason"), "GangDegraded");
   EXPECT_EQ(said.at("message"), "tutti: gang ns/big is degraded");
   show(200, {.version = "8"});

@@ -50,7 +50,7 @@ TEST_P(SmallModel, holds_in_every_order_with_one_fault_that_no_process_dies_of) 
                fault_kind::node_actor, fault_kind::hurry,     fault_kind::removal};
   const auto r = exhaust(how);
   EXPECT_TRUE(r.is_complete && !r.broken) << told(r);
-  EXPECT_EQ(r.states, GetParam() ? 332559u : 567595u);
+  EXPECT_EQ(r.states, GetParam() ? 332301u : 567337u);
 }
 
 /// What follows a restart is millions of states: here the first of them behind every possible

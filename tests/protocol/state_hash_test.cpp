@@ -102,12 +102,6 @@ const std::map<std::string, telling> coordinator_stories{
        t.is_committed();
        t.all_ack();
      }},
-    {"covered, later",
-     [](tale& t) {
-       t.is_committed();
-       t.now += 1s;
-       t.all_ack();
-     }},
     {"posting", [](tale& t) { t.is_binding(); }},
     {"one is bound",
      [](tale& t) {
