@@ -145,8 +145,11 @@ founder founding::make(const protocol::address& where) const {
 protocol::role_ptr founding::make_role(const protocol::address& where) const {
   switch (where.kind) {
   case role_kind::shard:
-    return std::make_unique<shards::shard_role>(shards::shard_role::options{
-        .shard = {where.index}, .shards = how_.shards, .fast_path = how_.fast_path});
+    return std::make_unique<shards::shard_role>(
+        shards::shard_role::options{.shard = {where.index},
+                                    .shards = how_.shards,
+                                    .fast_path = how_.fast_path,
+                                    .has_others = how_.has_others()});
   case role_kind::topology:
     return std::make_unique<placement::topology_role>(
         placement::topology_options{how_.levels, how_.shards, how_.planners, board_});

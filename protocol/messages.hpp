@@ -41,7 +41,7 @@ struct begin_attempt {
   std::uint32_t tries = 0;
 };
 
-/// partition → gang: the decision log holds this unfinished decision; roll it forward as `owner`.
+/// partition → gang: roll this forward as `owner`. gang → partition: it stands in the slot I lost.
 struct resume_decision {
   decision_ptr what;
   base::epoch_no owner;
@@ -231,7 +231,7 @@ struct pressure {
 /// partition → shard: I own the partition now, under `epoch`; obey nothing older (S8).
 /// Partition → queue: the same; attempts of older epochs are over unless I resume them: ask again.
 /// Partition → live gang: my epoch was raised; `epoch` is the fence of whatever you write from here
-/// on (2.7).
+/// on (2.7). Shell → queue, `epoch` 0: the partition is another replica's now.
 struct new_epoch {
   base::partition_id partition;
   base::epoch_no epoch;

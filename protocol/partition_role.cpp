@@ -136,8 +136,12 @@ void partition_role::tell_kept() {
 }
 
 void partition_role::hear(const view_wanted&) {
-  if (epoch_.value > 0) // else it is said at the start
-    tell_kept();
+  if (epoch_.value == 0)
+    return; // it is said at the start
+  // Where others own partitions too, a queue that is made anew does not know that this one is here.
+  if (how_.shares_log)
+    out_.tell(to(role_kind::queue), new_epoch{how_.partition, epoch_, low_water()});
+  tell_kept();
 }
 
 void partition_role::on(const received& x) {

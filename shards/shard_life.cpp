@@ -18,9 +18,13 @@ using base::attempt_id;
 namespace {
 
 enum timer_kind : std::uint32_t {
-  ask_timer = 1, ///< in doubt, or quiet: ask the owner
-  drop_timer = 2 ///< finished: what was not seen by now will not come
+  ask_timer = 1,  ///< in doubt, or quiet: ask the owner
+  drop_timer = 2, ///< finished: what was not seen by now will not come
+  beat_timer = 3  ///< several replicas: the view's versions go on, so that a loss shows
 };
+
+/// How long a topology may believe what a lost delta has changed.
+constexpr base::duration beat_interval = base::limits::resend_longest;
 
 /// Committed reservations are asked about now and then, for the `finish` may be lost: rarely, since
 /// a gang that waits for victims is quiet for minutes.
@@ -84,6 +88,8 @@ void shard_role::on_started(const started& x) {
   enter(x.epoch);
   incarnation_ = x.incarnation;
   out_.add(append{life_record{epoch_, incarnation_}, append::durability::synced});
+  if (how_.has_others)
+    out_.add(arm{{beat_timer, 0}, beat_interval});
   for (const auto& d : x.open)
     adopt(*d);
   for (const auto& [attempt, r] : book_.all()) {
@@ -319,6 +325,11 @@ void shard_role::stop_watching(const attempt_id& attempt) {
 }
 
 void shard_role::on_timer(const timer_id& x) {
+  if (x.kind == beat_timer) {
+    is_beat_due_ = true;
+    out_.add(arm{{beat_timer, 0}, beat_interval});
+    return;
+  }
   auto pos = watched_.find(x.key);
   if (pos == watched_.end())
     return;

@@ -234,6 +234,7 @@ void shard_role::hear(const may_bind& x) {
 }
 
 void shard_role::tell_view() {
+  const bool is_beat = std::exchange(is_beat_due_, false);
   if (!is_started_ || !nodes_.has_been_whole())
     return;
   view_delta told;
@@ -242,7 +243,7 @@ void shard_role::tell_view() {
     for (const auto& [attempt, r] : book_.all())
       live.push_back(attempt);
     told = nodes_.take_whole(how_.shard, incarnation_, std::move(live));
-  } else if (nodes_.has_news() || !guard_news_.empty()) {
+  } else if (nodes_.has_news() || !guard_news_.empty() || is_beat) {
     told = nodes_.take_delta(how_.shard, incarnation_);
   } else {
     return;

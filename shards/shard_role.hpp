@@ -47,6 +47,9 @@ public:
     base::shard_id shard;
     std::uint32_t shards = base::limits::default_shards;
     bool fast_path = true; ///< a PREPARE that asks for it may do without a record of its own
+    /// Topologies of other replicas follow this shard over links that lose words: one that has lost
+    /// the last of them must not have to wait for news.
+    bool has_others = false;
   };
 
   explicit shard_role(options how) : how_(how) {}
@@ -150,6 +153,7 @@ private:
   // Of this life only.
   base::incarnation_no incarnation_;
   bool is_view_wanted_ = false;
+  bool is_beat_due_ = false; ///< a delta is sent even if it has nothing to say
   bool is_started_ = false;
   node_table nodes_;
   std::map<base::attempt_id, gathering> gatherings_;

@@ -185,6 +185,15 @@ TEST_F(shared_partition, an_attempt_of_ours_that_decides_the_slot_has_closed_it)
   EXPECT_FALSE(sent<inquiry_answer>()[0].second.done);
 }
 
+TEST_F(shared_partition, a_queue_that_is_made_anew_hears_that_the_partition_is_here) {
+  hear(view_wanted{});
+  EXPECT_TRUE(sent<new_epoch>().empty()) << "it is said at the start";
+  starts();
+  hear(view_wanted{});
+  ASSERT_EQ(sent<new_epoch>().size(), 1u);
+  EXPECT_EQ(sent<new_epoch>()[0].second.epoch, base::epoch_no{5});
+}
+
 TEST_F(shared_partition, a_gang_whose_name_nobody_has_told_is_asked_for) {
   starts();
   asks(older("g"));

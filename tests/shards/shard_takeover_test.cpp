@@ -1,5 +1,8 @@
 // A shard that was another replica's: what it holds before it votes, and on which list it votes.
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -66,6 +69,37 @@ TEST_F(ShardTakeover, P11_holds_all_that_collide) {
   starts(true, {a, b});
   EXPECT_NE(role.reservations().find(a->by), nullptr);
   EXPECT_NE(role.reservations().find(b->by), nullptr);
+}
+
+/// The last word before a silence may be lost on a link: the next version must come all the same.
+TEST(ShardFollowed, by_others_goes_on_in_versions_though_there_is_no_news) {
+  for (const bool has_others : {true, false}) {
+    shard_role role{{.shard = {0}, .shards = 1, .fast_path = false, .has_others = has_others}};
+    std::vector<std::uint64_t> versions;
+    std::optional<protocol::timer_id> beat;
+    const auto give = [&](const protocol::event& e) {
+      const auto said = role.on(e, {});
+      for (const auto& x : said.list()) {
+        if (const auto* a = std::get_if<protocol::arm>(&x))
+          beat = a->timer;
+        if (const auto* s = std::get_if<protocol::send>(&x))
+          if (const auto* d = std::get_if<protocol::view_delta>(&s->what))
+            versions.push_back(d->version);
+      }
+    };
+    const auto mirror = protocol::to(protocol::role_kind::mirror);
+    give(protocol::started{.epoch = {4}, .incarnation = {4}, .open = {}});
+    give(protocol::received{mirror, protocol::view_trust{false, true}});
+    give(protocol::received{mirror, protocol::view_trust{true, false}});
+    give(protocol::received{protocol::to(protocol::role_kind::topology), protocol::view_wanted{}});
+    ASSERT_EQ(beat.has_value(), has_others);
+    ASSERT_EQ(versions.size(), 1u);
+    if (!has_others)
+      continue;
+    for (int n = 0; n < 2; ++n)
+      give(protocol::timer_fired{*std::exchange(beat, std::nullopt)});
+    EXPECT_EQ(versions, (std::vector{versions[0], versions[0] + 1, versions[0] + 2}));
+  }
 }
 
 } // namespace
