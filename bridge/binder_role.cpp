@@ -204,8 +204,11 @@ void binder_role::on_answer(std::uint64_t exchange, int status, const std::strin
                      : r.at == step::reading || r.at == step::checking ? operation::read
                                                                        : operation::patch;
   const auto v = judge(asked, status, body);
-  if (v == verdict::unknown)
+  if (v == verdict::unknown) {
     ++unknown_;
+    if (r.at == step::posting)
+      out.add(protocol::note{"binder.unknown", {{"pod", to_text(r.what.pod)}}, false});
+  }
   if (on_common(*id, r, v, retry_after_ms, out))
     return;
   switch (r.at) {

@@ -47,23 +47,28 @@ void shard_role::hear(const inspect& x) {
   const bool is_meant = x.name.empty() || x.name == std::to_string(how_.shard.value);
   if (is_meant && x.what == "shards") {
     std::size_t in_doubt = 0;
-    auto oldest = now_;
+    auto oldest = now_, oldest_in_doubt = now_;
     for (const auto& [attempt, r] : book_.all()) {
-      in_doubt += r.is_in_doubt() ? 1 : 0;
       oldest = std::min(oldest, r.since);
+      if (!r.is_in_doubt())
+        continue;
+      ++in_doubt;
+      oldest_in_doubt = std::min(oldest_in_doubt, r.since);
     }
     const auto nodes = std::count_if(nodes_.all().begin(), nodes_.all().end(),
                                      [](const auto& e) { return e.second.facts != nullptr; });
-    answer.json = json::serialize(json::object{{"shard", how_.shard.value},
-                                               {"epoch", epoch_.value},
-                                               {"incarnation", incarnation_.value},
-                                               {"fresh", nodes_.is_fresh()},
-                                               {"nodes", nodes},
-                                               {"preparing", gatherings_.size()},
-                                               {"prepared", in_doubt},
-                                               {"in_doubt", in_doubt},
-                                               {"committed", book_.all().size() - in_doubt},
-                                               {"oldest_ms", milliseconds(now_ - oldest)}});
+    answer.json =
+        json::serialize(json::object{{"shard", how_.shard.value},
+                                     {"epoch", epoch_.value},
+                                     {"incarnation", incarnation_.value},
+                                     {"fresh", nodes_.is_fresh()},
+                                     {"nodes", nodes},
+                                     {"preparing", gatherings_.size()},
+                                     {"prepared", in_doubt},
+                                     {"in_doubt", in_doubt},
+                                     {"committed", book_.all().size() - in_doubt},
+                                     {"oldest_ms", milliseconds(now_ - oldest)},
+                                     {"in_doubt_oldest_ms", milliseconds(now_ - oldest_in_doubt)}});
   } else if (is_meant && x.what == "holds") {
     json::array holds;
     for (const auto& [attempt, r] : book_.all())

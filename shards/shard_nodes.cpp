@@ -14,6 +14,15 @@ using namespace protocol;
 using base::attempt_id;
 using base::node_uid;
 
+namespace {
+
+void tell_pressure(effects& out, const pressure& what) {
+  out.add(note{"shard.pressure", {{"attempt", to_text(what.attempt)}, {"node", what.node.value}}});
+  out.tell(to_gang(what.attempt.gang), what);
+}
+
+} // namespace
+
 void shard_role::hear(const node_seen& x) {
   take_node(x.facts, 0);
 }
@@ -70,7 +79,7 @@ void shard_role::lose_node(const node_uid& node) {
   nodes_.gone(node);
   fail_gatherings_on(node);
   for (const auto& attempt : book_.on_node(node))
-    out_.tell(to_gang(attempt.gang), pressure{attempt, how_.shard, node});
+    tell_pressure(out_, {attempt, how_.shard, node});
   if (was_known)
     out_.tell(to_node(node), node_gone{node});
 }
@@ -214,7 +223,7 @@ void shard_role::press(const node_uid& node) {
       continue;
     crowded.insert(attempt);
     if (!e->pressed.contains(attempt))
-      out_.tell(to_gang(attempt.gang), pressure{attempt, how_.shard, node});
+      tell_pressure(out_, {attempt, how_.shard, node});
   }
   e->pressed = std::move(crowded);
 }

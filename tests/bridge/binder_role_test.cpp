@@ -130,6 +130,7 @@ TEST_F(Binder, B1_a_lost_answer_is_read_back_and_found_bound) {
   answer(200, pod_json{.version = "8", .node = "n1"}.text());
   EXPECT_EQ(verdict().verdict, bind_verdict::bound);
   EXPECT_EQ(verdict().resource_version, "8");
+  EXPECT_EQ(log.notes, std::vector<std::string>{"binder.unknown"}) << "counted, once";
 }
 
 TEST_F(Binder, B1_a_lost_answer_of_a_binding_that_did_not_arrive_posts_the_same_again) {
