@@ -64,7 +64,7 @@ void queue_role::judge_outcome(gang_entry& g, const attempt_now& tried,
                                const protocol::attempt_over& x) {
   switch (x.outcome) {
   case attempt_outcome::bound:
-    after_bound(g, x);
+    after_bound(g, tried, x);
     return;
   case attempt_outcome::refused:
     if (is_passing(x.why))
@@ -91,12 +91,18 @@ void queue_role::judge_outcome(gang_entry& g, const attempt_now& tried,
 /// Q-17, Q-18a: members that are left are tried again at once, by the gang's old age. That attempt
 /// is the one that may preempt for them (C-22); if it is refused, its explanation is theirs. If
 /// nobody of its plan is bound, trying again at once would go in a circle.
-void queue_role::after_bound(gang_entry& g, const protocol::attempt_over& x) {
+void queue_role::after_bound(gang_entry& g, const attempt_now& tried,
+                             const protocol::attempt_over& x) {
   auto& life = *g.life;
   if (x.members_bound.empty()) {
     after_error(g, with_reason(x.why, reason_code::undecided));
     return;
   }
+  const bool is_first =
+      x.bound <= x.members_bound.size() && (!tried.who || !tried.who->has_started);
+  if (is_first)
+    out_.add(protocol::note{"queue.bound",
+                            {{"gang", to_text(g.name())}, {"created_ms", g.created_ms()}}});
   life.refused = life.errors = life.conflicts = 0;
   life.not_before = now_;
   life.why.reset();

@@ -233,9 +233,36 @@ void queue_role::hear_last_look(const protocol::last_look& x, const protocol::ad
   out_.tell(from, std::move(answer));
 }
 
+/// What rests is tried at once; what is gated stays so, and an attempt under way goes on.
+void queue_role::retry(const protocol::object_name& name) {
+  const auto* named = registry_.find_named(name);
+  auto* g = named ? registry_.find_gang(named->uid()) : nullptr;
+  if (!g || !g->life || !g->life->is_placed)
+    return;
+  out_.add(protocol::note{"queue.retried", {{"gang", to_text(name)}}});
+  out_.tell(protocol::to(protocol::role_kind::status),
+            protocol::emit_event{.about = name,
+                                 .is_pod = g->is_lone_pod(),
+                                 .uid = g->uid().value,
+                                 .reason = "GangRetried",
+                                 .action = "Scheduling",
+                                 .text = "tried again because somebody asked for it"});
+  auto& life = *g->life;
+  if (life.where == pool::backing_off || life.where == pool::waiting) {
+    life.not_before = std::min(life.not_before, now_);
+    make_ready(*g);
+  }
+}
+
+/// One question changes something: somebody asks by hand that a gang be tried now, and hears how it
+/// stood before.
 void queue_role::hear_inspect(const protocol::inspect& x, const protocol::address& from) {
+  const bool is_retry = x.what == "retry";
   const reader r{{registry_, pools_, strays_, remembered_, how_, now_, api_lost_, is_synced_}};
-  out_.tell(from, protocol::inspected{x.id, r.read(x.what, x.name)});
+  out_.tell(from, protocol::inspected{x.id, r.read(is_retry ? "gang" : x.what, x.name)});
+  const auto slash = x.name.find('/');
+  if (is_retry && slash != std::string::npos)
+    retry({x.name.substr(0, slash), x.name.substr(slash + 1)});
 }
 
 // ---------------------------------------------------------------- where gangs go

@@ -26,7 +26,8 @@ namespace tutti::queue {
 /// The role at `queue`. Hears facts from the mirror, growth from the topology and ends of attempts
 /// from partitions; sends `try_gang` to partitions, at most `limits::attempts_in_flight` at a time,
 /// in the order of priority and age; writes why a gang waits to the status writer; answers last
-/// looks and readers.
+/// looks and readers. `inspect` "retry" reads a gang, too, and has it tried now, whatever it rests
+/// for: somebody asks for that by hand.
 ///
 /// The pools and their edges are drawn in gang_state.hpp. A gang comes back after
 ///
@@ -77,6 +78,7 @@ private:
   void hear(const protocol::view_wanted& x);
   void hear_last_look(const protocol::last_look& x, const protocol::address& from);
   void hear_inspect(const protocol::inspect& x, const protocol::address& from);
+  void retry(const protocol::object_name& name);
   void hear_message(const protocol::received& x);
 
   // Where gangs go (queue_role.cpp).
@@ -114,7 +116,7 @@ private:
   void finish(gang_entry& g, const protocol::attempt_over& x);
   void settle_members(gang_entry& g, const protocol::attempt_over& x);
   void judge_outcome(gang_entry& g, const attempt_now& tried, const protocol::attempt_over& x);
-  void after_bound(gang_entry& g, const protocol::attempt_over& x);
+  void after_bound(gang_entry& g, const attempt_now& tried, const protocol::attempt_over& x);
   void after_refusal(gang_entry& g, const attempt_now& tried, base::explanation why);
   void after_conflict(gang_entry& g, base::explanation why);
   void after_error(gang_entry& g, base::explanation why, bool runs_already = false);

@@ -57,6 +57,21 @@ std::int64_t ms(base::duration d) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
 }
 
+/// Null where there is no reason: `<none>` is a word for tables.
+json::value reason_value(reason_code x) {
+  return x == reason_code::none ? json::value{} : json::value(base::name_of(x));
+}
+
+/// What stands beside the reason: of a refused gang, which has no detail of its own, the text of
+/// its explanation without that word.
+std::string detail_of(const gang_life& life) {
+  if (!life.detail.empty() || !life.why || life.why->primary != life.reason)
+    return life.detail;
+  const auto text = base::to_text(*life.why);
+  const auto rest = text.find_first_not_of(":;, ", base::name_of(life.reason).size());
+  return rest == text.npos ? std::string{} : text.substr(rest);
+}
+
 json::object stray_row(const base::gang_uid& uid, const stray& s) {
   return {{"namespace", s.name.space},
           {"name", s.name.name},
@@ -189,9 +204,9 @@ json::object reader::with_api_lost(json::object row) const {
                           ms(from_.now - *from_.api_lost) / 1000);
   const auto* own = row.if_contains("reason");
   const auto* detail = row.if_contains("detail");
-  if (own && own->as_string() != base::name_of(reason_code::none))
+  if (own && own->is_string())
     text += fmt::format("; {}", std::string_view{own->as_string()});
-  if (detail && !detail->as_string().empty())
+  if (detail)
     text += fmt::format(": {}", std::string_view{detail->as_string()});
   row["reason"] = base::name_of(reason_code::api_unavailable);
   row["detail"] = std::move(text);
@@ -210,20 +225,21 @@ json::object reader::row(const gang_entry& g) const {
                    {"min", g.min_count()},
                    {"bound", bound_of(g, t)},
                    {"phase", protocol::name_of(phase_of(g))},
-                   {"reason", base::name_of(reason_code::none)},
+                   {"reason", reason_value(reason_code::none)},
                    {"attempts", g.attempts},
                    {"created", g.created_ms()}};
   if (!g.life)
     return out;
   const auto& life = *g.life;
   out["pool"] = name_of(life.where);
-  out["reason"] = base::name_of(life.reason);
-  out["detail"] = life.detail;
+  out["reason"] = reason_value(life.reason);
+  const auto detail = detail_of(life);
+  if (!detail.empty())
+    out["detail"] = detail;
   if (reads_degraded(g)) {
     out["reason"] = base::name_of(reason_code::degraded);
-    out["detail"] =
-        fmt::format("{}/{} members are bound; {}{}{}", t.bound, g.min_count(),
-                    base::name_of(life.reason), life.detail.empty() ? "" : ": ", life.detail);
+    out["detail"] = fmt::format("{}/{} members are bound; {}{}{}", t.bound, g.min_count(),
+                                base::name_of(life.reason), detail.empty() ? "" : ": ", detail);
   }
   out["reason_for_ms"] = ms(from_.now - life.since);
   if (life.where == pool::backing_off)
@@ -286,7 +302,7 @@ json::object reader::gang(const gang_entry& g) const {
     history.push_back(json::object{{"ordinal", a.ordinal},
                                    {"try", a.try_no},
                                    {"outcome", protocol::name_of(a.outcome)},
-                                   {"reason", base::name_of(a.reason)},
+                                   {"reason", reason_value(a.reason)},
                                    {"bound", a.bound},
                                    {"took_ms", ms(a.until - a.from)},
                                    {"ended_ms_ago", ms(from_.now - a.until)}});

@@ -112,6 +112,7 @@ TEST_F(Minimum, is_told_to_people_once_repair_has_taken_too_long) {
   EXPECT_EQ(said.front().reason, "BelowMinimum");
   EXPECT_EQ(said.front().message, "1/2 members are bound");
   EXPECT_EQ(event_reasons(), names{"GangDegraded"});
+  EXPECT_EQ(std::count(noted.begin(), noted.end(), "queue.degraded"), 1);
   EXPECT_EQ(row("g", "phase"), "Degraded");
   EXPECT_EQ(row("g", "reason"), "Degraded");
   EXPECT_EQ(row("g", "detail"), "1/2 members are bound; WaitingForMembers: 1/2 members");
@@ -158,7 +159,7 @@ TEST_F(Minimum, of_a_gang_that_is_finishing_waits_for_nobody) {
   pod("b", {.group = "run", .node = "n2"});
   pod("c", {.group = "run", .node = "n3"});
   EXPECT_EQ(row("run", "phase"), "Bound");
-  EXPECT_EQ(row("run", "reason"), "<none>");
+  EXPECT_EQ(row("run", "reason"), "null");
 }
 
 TEST_F(Minimum, is_not_asked_of_a_gang_that_is_leaving_or_has_nobody_left) {

@@ -22,6 +22,7 @@ struct QueueWorld : testing::Test {
   options how;
   base::time_point now{100s};
   std::vector<protocol::send> sent;
+  std::vector<std::string> noted;
   std::uint64_t tries = 0;
 
   void SetUp() override { begin(); }
@@ -48,6 +49,8 @@ struct QueueWorld : testing::Test {
         timer = now + a->after;
       if (std::holds_alternative<protocol::disarm>(effect))
         timer.reset();
+      if (auto* n = std::get_if<protocol::note>(&effect))
+        noted.emplace_back(n->what);
     }
   }
   template <class M>

@@ -14,6 +14,10 @@ struct Retry : QueueWorld {
     pod("a", {});
     EXPECT_EQ(tried(), names{"a"});
   }
+  /// Somebody asks that it be tried now.
+  void by_hand(const std::string& gang) {
+    tell(protocol::inspect{1, "retry", "ns/" + gang}, protocol::role_kind::admin);
+  }
 };
 
 TEST_F(Retry, a_refused_gang_waits_with_its_explanation_and_time_alone_does_not_wake_it) {
@@ -29,6 +33,60 @@ TEST_F(Retry, q28_after_five_minutes_it_is_tried_whatever_happened) {
   refuse("a", 3);
   pass(base::limits::flush_interval);
   EXPECT_EQ(tried(), names{"a"});
+}
+
+TEST_F(Retry, by_hand_is_at_once_whatever_it_rests_for) {
+  refuse("a", 3);
+  by_hand("a");
+  EXPECT_EQ(tried(), names{"a"});
+  refuse("a", 3);
+  grew(4);
+  EXPECT_EQ(row("a", "phase"), "BackingOff");
+  sent.clear();
+  by_hand("a");
+  const auto events = take<protocol::emit_event>();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events.front().reason, "GangRetried");
+  EXPECT_EQ(std::count(noted.begin(), noted.end(), "queue.retried"), 2);
+  EXPECT_EQ(tried(), names{"a"});
+}
+
+TEST_F(Retry, by_hand_of_a_gang_under_way_or_unknown_changes_nothing) {
+  by_hand("a");
+  by_hand("nobody");
+  EXPECT_EQ(tried(), names{});
+}
+
+TEST_F(Retry, by_hand_opens_no_gate) {
+  pod("b", {.gated = true});
+  by_hand("b");
+  EXPECT_EQ(tried(), names{});
+  EXPECT_EQ(row("b", "reason"), "Gated");
+}
+
+TEST_F(Retry, the_row_of_a_refused_gang_has_its_numbers_beside_the_reason) {
+  base::explanation why;
+  why.primary = base::reason_code::never_fits;
+  why.wanted = 3;
+  why.placed = 2;
+  over(new_attempt("a"), attempt_outcome::refused, why);
+  EXPECT_EQ(row("a", "detail"), "2 of 3 members can be placed");
+}
+
+TEST_F(Retry, a_gang_is_noted_as_bound_the_first_time_and_not_when_it_is_repaired) {
+  const auto times = [this] { return std::count(noted.begin(), noted.end(), "queue.bound"); };
+  refuse("a", 3);
+  by_hand("a");
+  EXPECT_EQ(tried(), names{"a"});
+  EXPECT_EQ(times(), 0);
+  over(new_attempt("a"), attempt_outcome::bound, {}, {"a"});
+  EXPECT_EQ(times(), 1);
+  group("g", {.min = 2, .started = true});
+  pod("b", {.group = "g", .node = "n1"});
+  pod("c", {.group = "g"});
+  EXPECT_EQ(tried(), names{"g"});
+  over(new_attempt("g"), attempt_outcome::bound, {}, {"c"}, 1);
+  EXPECT_EQ(times(), 1);
 }
 
 TEST_F(Retry, q25_a_view_that_grew_wakes_after_the_rest) {
@@ -233,7 +291,7 @@ TEST_F(RetryGroup, a_bound_gang_keeps_nothing_but_its_row) {
   pod("n", {.group = "g", .node = "n2"});
   over(new_attempt("g"), attempt_outcome::bound, {}, {"m", "n"});
   EXPECT_EQ(row("g", "phase"), "Bound");
-  EXPECT_EQ(row("g", "reason"), "<none>");
+  EXPECT_EQ(row("g", "reason"), "null");
   EXPECT_EQ(row("g", "attempts"), "1");
   EXPECT_TRUE(quiet());
 }
