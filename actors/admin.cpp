@@ -1,10 +1,25 @@
+// Questions wait by number; an answer that nobody waits for any more is dropped.
 #include "actors/admin.hpp"
 
 #include <utility>
 
+#include <boost/json.hpp>
+
 #include "protocol/sharding.hpp"
 
 namespace tutti::actors {
+
+protocol::effects admin_role::on(const protocol::event& e, base::time_point) {
+  const auto* heard = std::get_if<protocol::received>(&e);
+  if (heard == nullptr)
+    return {};
+  if (const auto* said = std::get_if<protocol::inspected>(&heard->what))
+    take_(said->id, said->json);
+  else if (const auto* done = std::get_if<protocol::gang_cancelled>(&heard->what))
+    take_(done->id, boost::json::serialize(
+                        boost::json::object{{"done", done->is_done}, {"text", done->text}}));
+  return {};
+}
 
 std::string admin_desk::ask(const protocol::address& whom, std::string what, std::string name,
                             std::chrono::milliseconds patience) {

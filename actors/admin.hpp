@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <map>
 #include <mutex>
@@ -10,12 +11,26 @@
 
 #include "actors/router.hpp"
 #include "protocol/address.hpp"
+#include "protocol/role.hpp"
 
 namespace tutti::actors {
 
-/// The asking end of `inspect` and of an operator's word: an `inspected` that reaches the admin
-/// address is handed to whoever waits for its id. Thread-safe; `ask` blocks its caller, so it is
-/// never called from an actor.
+/// Takes the answers of roles to `inspect` and to an operator's word. Thread-safe.
+using answer_taker = std::function<void(std::uint64_t id, std::string json)>;
+
+/// The role at the admin address: an answer that reaches it is handed to people. It remembers
+/// nothing, so whoever waits for an answer that died with it loses patience, and asks again.
+class admin_role final : public protocol::role {
+public:
+  explicit admin_role(answer_taker take) : take_(std::move(take)) {}
+  protocol::effects on(const protocol::event& e, base::time_point now) override;
+
+private:
+  answer_taker take_;
+};
+
+/// The asking end of `inspect` and of an operator's word: an answer is handed to whoever waits for
+/// its id. Thread-safe; `ask` blocks its caller, so it is never called from an actor.
 class admin_desk {
 public:
   explicit admin_desk(router& routes) : routes_(routes) {}
@@ -29,7 +44,7 @@ public:
   /// an empty string as above. The id of `what` is set here.
   std::string cancel(protocol::cancel_gang what, std::chrono::milliseconds patience);
 
-  /// Called by the admin actor.
+  /// Called by the admin role.
   void answer(std::uint64_t id, std::string json);
 
 private:

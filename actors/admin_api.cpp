@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -44,9 +45,24 @@ std::string decoded(std::string_view text) {
   return out;
 }
 
-http_reply json_reply(json::object body) {
-  body["apiVersion"] = "tutti.dev/v1";
-  return {200, "application/json", json::serialize(body) + "\n"};
+/// An object as kubectl prints its own: version and kind first.
+json::object typed(std::string_view kind, const json::object& fields) {
+  json::object out{{"apiVersion", "tutti.dev/v1"}, {"kind", kind}};
+  for (const auto& [name, value] : fields)
+    if (name != "kind")
+      out[name] = value;
+  return out;
+}
+
+/// What the queue says of a gang: the kind of its root object is one field among others.
+json::object typed_gang(const json::object& row) {
+  auto out = typed("Gang", row);
+  out["rootKind"] = row.contains("kind") ? row.at("kind") : json::value{};
+  return out;
+}
+
+http_reply json_reply(std::string_view kind, const json::object& fields) {
+  return {200, "application/json", json::serialize(typed(kind, fields)) + "\n"};
 }
 
 http_reply error_reply(int status, std::string_view what) {
@@ -65,11 +81,23 @@ json::value ask(scheduler& who, const protocol::address& whom, const char* what,
   return ec ? json::value{nullptr} : parsed;
 }
 
-http_reply list(scheduler& who, role_kind kind, const char* what, const char* list_kind) {
-  auto items = ask(who, protocol::to(kind), what);
-  if (!items.is_array())
+json::array typed_items(const std::string& item_kind, const json::array& rows) {
+  json::array items;
+  for (const auto& row : rows)
+    items.push_back(item_kind == "Gang" ? typed_gang(row.as_object())
+                                        : typed(item_kind, row.as_object()));
+  return items;
+}
+
+http_reply list_reply(const std::string& item_kind, const json::array& rows) {
+  return json_reply(item_kind + "List", {{"items", typed_items(item_kind, rows)}});
+}
+
+http_reply list(scheduler& who, role_kind kind, const char* what, const char* item_kind) {
+  const auto rows = ask(who, protocol::to(kind), what);
+  if (!rows.is_array())
     return error_reply(503, fmt::format("the {} does not answer", protocol::to_text(to(kind))));
-  return json_reply({{"kind", list_kind}, {"items", std::move(items)}});
+  return list_reply(item_kind, rows.get_array());
 }
 
 json::value keeper_word(scheduler& who) {
@@ -110,7 +138,11 @@ json::array shard_rows(scheduler& who) {
 }
 
 http_reply shards(scheduler& who) {
-  return json_reply({{"kind", "ShardList"}, {"items", shard_rows(who)}});
+  return list_reply("Shard", shard_rows(who));
+}
+
+http_reply no_such_gang(const std::string& name) {
+  return error_reply(404, "no gang " + name + "; `tutti get gangs -A` lists them");
 }
 
 http_reply replicas(scheduler& who) {
@@ -118,20 +150,32 @@ http_reply replicas(scheduler& who) {
   if (!said.is_object())
     return error_reply(404, "this replica is alone");
   auto body = said.as_object();
-  body["items"] = body.at("replicas");
+  body["items"] = typed_items("Replica", body.at("replicas").as_array());
   body.erase("replicas");
-  body["kind"] = "ReplicaList";
-  return json_reply(std::move(body));
+  return json_reply("ReplicaList", body);
 }
 
 http_reply one_gang(scheduler& who, const std::string& name) {
-  auto found = ask(who, protocol::to(role_kind::queue), "gang", name);
+  const auto found = ask(who, protocol::to(role_kind::queue), "gang", name);
   if (!found.is_object())
-    return error_reply(404, "no gang " + name + "; `tutti get gangs -A` lists them");
-  auto body = found.as_object();
-  body["rootKind"] = body.contains("kind") ? body.at("kind") : json::value{};
-  body["kind"] = "Gang";
-  return json_reply(std::move(body));
+    return no_such_gang(name);
+  return json_reply("Gang", typed_gang(found.get_object()));
+}
+
+/// Frees the gang if it is quarantined, and asks the queue to try it now. The answer has the gang
+/// as it was before.
+http_reply retry(scheduler& who, const std::string& name) {
+  const auto known = ask(who, protocol::to(role_kind::queue), "gang", name);
+  if (!known.is_object())
+    return no_such_gang(name);
+  const bool is_freed = who.free_gang({std::string{known.at("uid").as_string()}});
+  const auto before = ask(who, protocol::to(role_kind::queue), "retry", name);
+  if (!before.is_object())
+    return error_reply(503, "the queue does not answer");
+  return json_reply("Retry", {{"namespace", known.at("namespace")},
+                              {"name", known.at("name")},
+                              {"was_quarantined", is_freed},
+                              {"before", typed_gang(before.get_object())}});
 }
 
 http_reply trace(scheduler& who, const std::string& name) {
@@ -149,7 +193,7 @@ http_reply trace(scheduler& who, const std::string& name) {
                                  {"what", r.what},
                                  {"fields", std::move(fields)}});
   }
-  return json_reply({{"kind", "Trace"}, {"name", name}, {"items", std::move(items)}});
+  return json_reply("Trace", {{"name", name}, {"items", std::move(items)}});
 }
 
 http_reply status(scheduler& who, const process_view& around) {
@@ -157,12 +201,11 @@ http_reply status(scheduler& who, const process_view& around) {
   if (!found.is_object())
     return error_reply(503, "the queue does not answer");
   auto body = found.as_object();
-  body["kind"] = "Status";
   body["version"] = around.version;
   body["shards"] = who.options().shards;
   body["mirror"] = ask(who, protocol::to(role_kind::mirror), "mirror");
   body["shardList"] = shard_rows(who);
-  return json_reply(std::move(body));
+  return json_reply("Status", body);
 }
 
 /// The values of one key of a query, decoded, in order.
@@ -183,7 +226,7 @@ http_reply cancel(scheduler& who, const std::string& name, std::string_view quer
     return error_reply(400, "say why: one reason, which people will read in an event");
   const auto found = ask(who, protocol::to(role_kind::queue), "gang", name);
   if (!found.is_object())
-    return error_reply(404, "no gang " + name + "; `tutti get gangs -A` lists them");
+    return no_such_gang(name);
   const auto& gang = found.get_object();
   protocol::cancel_gang what{.gang = {std::string{gang.at("uid").as_string()}},
                              .name = {std::string{gang.at("namespace").as_string()},
@@ -198,7 +241,7 @@ http_reply cancel(scheduler& who, const std::string& name, std::string_view quer
   const auto said = json::parse(text).as_object();
   if (!said.at("done").as_bool())
     return error_reply(409, name + ": " + std::string{said.at("text").as_string()});
-  return json_reply({{"kind", "Cancelled"}, {"name", name}, {"text", said.at("text")}});
+  return json_reply("Cancelled", {{"name", name}, {"text", said.at("text")}});
 }
 
 /// True if `x` is an object whose field `name` is true.
@@ -208,42 +251,100 @@ bool is_set(const json::value& x, std::string_view name) {
   return field != nullptr && field->is_bool() && field->get_bool();
 }
 
+/// One check of readiness: empty = it passes, else why it does not.
 struct check {
   const char* name;
-  bool ok = false;
+  std::function<std::string(scheduler&)> look;
 };
 
-/// Ready = the view of nodes and pods is complete and fresh, and everybody answers who is asked for
-/// a placement.
+std::string unless(bool ok, std::string_view why) {
+  return ok ? std::string{} : std::string{why};
+}
+
+std::function<std::string(scheduler&)> store_check(persistence::check_request::part what) {
+  return [what](scheduler& who) {
+    const auto how = who.check_store(what, patience);
+    return how ? std::string{} : how.error().message();
+  };
+}
+
+/// Ready = the view of nodes and pods is complete and fresh, what is promised and decided can be
+/// written and read, and everybody answers who is asked for a placement.
 std::vector<check> ready_checks(scheduler& who) {
-  const auto mirror = ask(who, protocol::to(role_kind::mirror), "mirror");
-  std::vector<check> out{
-      {"watch-sync", is_set(mirror, "synced")},
-      {"watch-fresh", is_set(mirror, "fresh")},
-      {"queue", ask(who, protocol::to(role_kind::queue), "quiet").is_object()},
-      {"topology", ask(who, protocol::to(role_kind::topology), "racks").is_array()},
-      {"shards", shard_rows(who).size() == shards_here(who).size()}};
+  using part = persistence::check_request::part;
+  std::vector<check> all{{"watch-sync",
+                          [](scheduler& x) {
+                            const auto mirror = ask(x, protocol::to(role_kind::mirror), "mirror");
+                            return unless(is_set(mirror, "synced"),
+                                          "nodes, pods or groups are not listed yet");
+                          }},
+                         {"watch-fresh",
+                          [](scheduler& x) {
+                            const auto mirror = ask(x, protocol::to(role_kind::mirror), "mirror");
+                            return unless(is_set(mirror, "fresh"), "a watch is silent");
+                          }},
+                         {"journal-writable", store_check(part::journal)},
+                         {"decision-log", store_check(part::decision_log)},
+                         {"queue",
+                          [](scheduler& x) {
+                            const auto said = ask(x, protocol::to(role_kind::queue), "quiet");
+                            return unless(said.is_object(), "the queue does not answer");
+                          }},
+                         {"topology",
+                          [](scheduler& x) {
+                            const auto said = ask(x, protocol::to(role_kind::topology), "racks");
+                            return unless(said.is_array(), "the topology does not answer");
+                          }},
+                         {"shards", [](scheduler& x) {
+                            const auto n = shard_rows(x).size(), here = shards_here(x).size();
+                            return unless(n == here, fmt::format("{} of {} answer", n, here));
+                          }}};
   if (who.options().has_others())
-    out.push_back({"lease", is_set(keeper_word(who), "leaseHeld")});
-  return out;
+    all.push_back({"lease", [](scheduler& x) {
+                     return unless(is_set(keeper_word(x), "leaseHeld"), "the Lease is not held");
+                   }});
+  return all;
 }
 
 /// As kube-scheduler does: one word if all is well, each check with ?verbose or if one fails, one
 /// check alone under its name.
 http_reply ready(scheduler& who, const std::string& path, bool is_verbose) {
-  auto checks = ready_checks(who);
-  if (const auto name = path.substr(std::string_view{"/readyz"}.size()); name.size() > 1)
-    std::erase_if(checks, [&](const check& c) { return name.substr(1) != c.name; });
-  if (checks.empty())
+  const auto name = path.substr(std::string_view{"/readyz"}.size());
+  bool ok = true, has_looked = false;
+  std::string text;
+  for (const auto& c : ready_checks(who)) {
+    if (name.size() > 1 && name.substr(1) != c.name)
+      continue;
+    const auto why = c.look(who);
+    text += why.empty() ? fmt::format("[+]{} ok\n", c.name)
+                        : fmt::format("[-]{} failed: {}\n", c.name, why);
+    ok = ok && why.empty();
+    has_looked = true;
+  }
+  if (!has_looked)
     return error_reply(404, "there is no such check; /readyz?verbose lists them");
-  const bool ok = std::all_of(checks.begin(), checks.end(), [](const check& c) { return c.ok; });
   if (ok && !is_verbose)
     return {200, "text/plain", "ok\n"};
-  std::string text;
-  for (const auto& c : checks)
-    text += fmt::format("[{}]{} {}\n", c.ok ? '+' : '-', c.name, c.ok ? "ok" : "failed");
   text += ok ? "readyz check passed\n" : "readyz check failed\n";
   return {ok ? 200 : 503, "text/plain", std::move(text)};
+}
+
+/// What is asked for by POST: the last words of the path say what is done to a gang.
+http_reply change(scheduler& who, const std::string& path, const std::string& target) {
+  constexpr std::string_view gangs = "/api/gangs/";
+  const auto name_before = [&](std::string_view verb) -> std::string {
+    const bool is_meant =
+        path.starts_with(gangs) && path.ends_with(verb) && path.size() > gangs.size() + verb.size();
+    return is_meant ? path.substr(gangs.size(), path.size() - gangs.size() - verb.size()) : "";
+  };
+  if (const auto name = name_before("/retry"); !name.empty())
+    return retry(who, name);
+  if (const auto name = name_before("/cancel"); !name.empty()) {
+    const auto query = std::min(target.find('?'), target.size() - 1);
+    return cancel(who, name, std::string_view{target}.substr(query + 1));
+  }
+  return error_reply(405, "all but POST /api/gangs/NAMESPACE/NAME/retry and /cancel is for "
+                          "reading: GET");
 }
 
 } // namespace
@@ -256,19 +357,22 @@ bool is_quiet(scheduler& who) {
   return quiet != nullptr && quiet->is_bool() && quiet->as_bool();
 }
 
+http_reply answer_starting(const std::string& target) {
+  const auto path = target.substr(0, target.find('?'));
+  if (path == "/livez" || path == "/healthz")
+    return {200, "text/plain", "ok\n"};
+  if (path.starts_with("/readyz"))
+    return {503, "text/plain", "[-]started failed: the scheduler starts\nreadyz check failed\n"};
+  return error_reply(503, "the scheduler starts");
+}
+
 http_reply answer_admin(scheduler& who, const process_view& around, const std::string& method,
                         const std::string& target) {
   const auto path = decoded(target.substr(0, target.find('?')));
-  constexpr std::string_view gangs = "/api/gangs/", cancel_end = "/cancel";
-  if (method == "POST" && path.starts_with(gangs) && path.ends_with(cancel_end)
-      && path.size() > gangs.size() + cancel_end.size()) {
-    const auto query = target.find('?');
-    return cancel(who, path.substr(gangs.size(), path.size() - gangs.size() - cancel_end.size()),
-                  query == std::string::npos ? std::string_view{}
-                                             : std::string_view{target}.substr(query + 1));
-  }
+  if (method == "POST")
+    return change(who, path, target);
   if (method != "GET" && method != "HEAD")
-    return error_reply(405, "this path is for reading: GET");
+    return error_reply(405, "to read: GET; to change a gang: POST");
   auto rest_of = [&path](std::string_view prefix) { return path.substr(prefix.size()); };
   if (path == "/livez" || path == "/healthz")
     return {200, "text/plain", "ok\n"};
@@ -277,15 +381,15 @@ http_reply answer_admin(scheduler& who, const process_view& around, const std::s
   if (path == "/metrics")
     return {200, "text/plain; version=0.0.4", metrics_text(who)};
   if (path == "/api/gangs")
-    return list(who, role_kind::queue, "gangs", "GangList");
+    return list(who, role_kind::queue, "gangs", "Gang");
   if (path.starts_with("/api/gangs/"))
     return one_gang(who, rest_of("/api/gangs/"));
   if (path.starts_with("/api/trace/"))
     return trace(who, rest_of("/api/trace/"));
   if (path == "/api/nodes")
-    return list(who, role_kind::topology, "nodes", "NodeList");
+    return list(who, role_kind::topology, "nodes", "Node");
   if (path == "/api/racks")
-    return list(who, role_kind::topology, "racks", "RackList");
+    return list(who, role_kind::topology, "racks", "Rack");
   if (path == "/api/shards")
     return shards(who);
   if (path == "/api/replicas")
@@ -293,9 +397,9 @@ http_reply answer_admin(scheduler& who, const process_view& around, const std::s
   if (path == "/api/status")
     return status(who, around);
   if (path == "/api/settled")
-    return json_reply({{"kind", "Settled"}, {"settled", around.is_settled && around.is_settled()}});
+    return json_reply("Settled", {{"settled", around.is_settled && around.is_settled()}});
   if (path == "/api/version")
-    return json_reply({{"kind", "Version"}, {"version", around.version}});
+    return json_reply("Version", {{"version", around.version}});
   return error_reply(404,
                      "there is /livez /readyz /metrics /api/gangs /api/nodes /api/racks "
                      "/api/replicas /api/shards /api/status /api/settled /api/trace /api/version");

@@ -61,7 +61,10 @@ asio::awaitable<void> serve(tcp::socket peer, const http_listener::handler& answ
     }
     const auto& request = parser.get();
     const auto method = std::string{request.method_string()};
-    const auto reply = answer(method, std::string{request.target()});
+    const bool is_reading = method == "GET" || method == "HEAD";
+    const auto reply = !is_reading && request.find(http::field::origin) != request.end()
+                           ? http_reply{403, "text/plain", "not from a web page\n"}
+                           : answer(method, std::string{request.target()});
     const auto bytes = to_bytes(reply, method == "HEAD");
     co_await asio::async_write(peer, asio::buffer(bytes),
                                asio::redirect_error(asio::use_awaitable, ec));
@@ -121,6 +124,12 @@ http_listener::open(const std::string& host, std::uint16_t port, handler answer)
                        is_taken ? "another process has this port: stop it, or give another port"
                                 : "give an address of this machine, e.g. 127.0.0.1:10451"};
   }
+}
+
+bool is_loopback(const std::string& host) {
+  boost::system::error_code ec;
+  const auto address = asio::ip::make_address(host, ec);
+  return !ec && address.is_loopback();
 }
 
 base::result<host_port> parse_host_port(const std::string& text) {

@@ -16,8 +16,9 @@ struct http_reply {
   std::string body;
 };
 
-/// Serves `answer(method, target)` on one thread of its own. `answer` may block for a bounded time;
-/// then others wait. Destroying it closes all connections.
+/// Serves `answer(method, target)` on one thread of its own. What would change something is refused
+/// (403) when a web page asks for it: a browser would do so for any page that its user looks at.
+/// `answer` may block for a bounded time; then others wait. Destroying it closes all connections.
 class http_listener {
 public:
   using handler = std::function<http_reply(const std::string& method, const std::string& target)>;
@@ -36,5 +37,8 @@ struct host_port {
   std::uint16_t port = 0;
 };
 base::result<host_port> parse_host_port(const std::string& text);
+
+/// True if only this machine reaches the address; false for anything that is no IP address.
+bool is_loopback(const std::string& host);
 
 } // namespace tutti::actors

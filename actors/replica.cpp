@@ -57,6 +57,14 @@ protocol::role_ptr replica::wrapped(const protocol::address& where, protocol::ro
   return with_.wrap && role ? with_.wrap(where, std::move(role)) : std::move(role);
 }
 
+founder replica::make_founder(const protocol::address& where) const {
+  if (where.kind == protocol::role_kind::admin)
+    return {where, std::make_unique<admin_role>(with_.take_answer), false};
+  auto made = founding_->make(where);
+  made.role = wrapped(where, std::move(made.role));
+  return made;
+}
+
 /// Every founder is restored and registered before any of them hears a word: decided reservations
 /// and back-offs are known before the first list from the API server. Upholds S11.
 base::result<void> replica::recover() {
@@ -75,12 +83,7 @@ base::result<void> replica::recover() {
         fmt::format("{}-{:x}", remains.last_incarnation.value, around_.clock.wall_now().unix_ms);
   founding_ = std::make_unique<founding>(how_, wall_at_zero);
   supervisor_ = std::make_unique<supervisor>(
-      around_, with_.system,
-      [this](const auto& where) {
-        auto made = founding_->make(where);
-        made.role = wrapped(where, std::move(made.role));
-        return made;
-      },
+      around_, with_.system, [this](const auto& where) { return make_founder(where); },
       remains.last_incarnation);
   if (how_.has_others()) {
     share_ = std::make_unique<share>(routes_, *supervisor_, with_.links);
@@ -89,7 +92,10 @@ base::result<void> replica::recover() {
   std::map<std::uint32_t, std::vector<protocol::decision_ptr>> decisions;
   for (auto& d : remains.decisions)
     decisions[protocol::partition_of(d->by.gang).value].push_back(std::move(d));
-  for (const auto& where : founding_->all()) {
+  auto all = founding_->all();
+  if (with_.take_answer)
+    all.push_back(protocol::to(protocol::role_kind::admin));
+  for (const auto& where : all) {
     persistence::recovered_role left{std::move(remains.roles[where]), {}, {}};
     if (where.kind == protocol::role_kind::partition) {
       left.decisions = std::move(decisions[where.index]);
@@ -172,6 +178,10 @@ bool replica::is_settled() const {
   return std::none_of(checkpointed_.begin(), checkpointed_.end(),
                       [this](const auto& c) { return routes_.find(c) != nullptr; })
          && routes_.find(keeper) == nullptr;
+}
+
+bool replica::free_gang(const base::gang_uid& gang) {
+  return supervisor_ && supervisor_->free_gang(gang);
 }
 
 void replica::end_all() {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/admin.hpp"
 #include "actors/options.hpp"
 #include "actors/services.hpp"
 #include "base/result.hpp"
@@ -25,6 +26,7 @@ class founding;
 class log_reader;
 class share;
 class supervisor;
+struct founder;
 
 /// What a replica stands on; all of it is the caller's and outlives the replica.
 struct surroundings {
@@ -38,6 +40,8 @@ struct surroundings {
   std::function<protocol::role_ptr(const protocol::address&, protocol::role_ptr)> wrap;
   /// Called where a crash table row is passed; empty = the process's own fault points.
   std::function<void(std::string_view)> pass_fault;
+  /// Hears what roles answer at the admin address; empty = nobody is there.
+  answer_taker take_answer{};
 };
 
 class replica {
@@ -64,6 +68,9 @@ public:
   /// what it owns and releases its Lease. `is_settled` says when all have.
   void write_last_checkpoints();
   bool is_settled() const;
+  /// A gang that was quarantined for killing its actor may be tried again: its partition is made
+  /// anew without that word. False if it is not quarantined.
+  bool free_gang(const base::gang_uid& gang);
   /// Ends every actor, without a word. They are gone once the system has run them.
   void end_all();
 
@@ -75,6 +82,7 @@ public:
 private:
   base::result<void> check_options(const persistence::remains& left) const;
   void begin_with(const std::vector<protocol::decision_ptr>& all);
+  founder make_founder(const protocol::address& where) const;
   protocol::role_ptr wrapped(const protocol::address& where, protocol::role_ptr role) const;
 
   scheduler_options how_;

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <future>
+#include <memory>
 #include <utility>
 
-#include <boost/json.hpp>
 #include <caf/all.hpp>
 #include <malloc.h>
 
@@ -47,25 +48,6 @@ struct scheduler::engine {
   }
 };
 
-namespace {
-
-/// Receives `inspected` and `gang_cancelled` for whoever waits at the desk.
-caf::behavior admin_actor(caf::event_based_actor*, admin_desk* desk) {
-  return {[desk](const mail& m) {
-    auto* e = std::get_if<protocol::event>(m.get());
-    auto* r = e ? std::get_if<protocol::received>(e) : nullptr;
-    if (!r)
-      return;
-    if (auto* said = std::get_if<protocol::inspected>(&r->what))
-      desk->answer(said->id, std::move(said->json));
-    else if (auto* done = std::get_if<protocol::gang_cancelled>(&r->what))
-      desk->answer(done->id, boost::json::serialize(boost::json::object{{"done", done->is_done},
-                                                                        {"text", done->text}}));
-  }};
-}
-
-} // namespace
-
 scheduler::scheduler(scheduler_options how, persistence::store& store,
                      std::function<void(const base::error&)> on_fatal)
     : how_(std::move(how)), store_(store), on_fatal_(std::move(on_fatal)),
@@ -87,24 +69,40 @@ scheduler::~scheduler() {
 }
 
 base::result<void> scheduler::recover(http_carrier* http, const base::clock& clock) {
-  replica_ = std::make_unique<replica>(how_, surroundings{.system = *engine_->system,
-                                                          .store = store_,
-                                                          .http = http,
-                                                          .clock = clock,
-                                                          .on_fatal =
-                                                              [this](const base::error& e) {
-                                                                if (!has_failed_.exchange(true)
-                                                                    && !is_stopped_)
-                                                                  on_fatal_(e);
-                                                              },
-                                                          .wrap = {},
-                                                          .pass_fault = {}});
-  if (auto ok = replica_->recover(); !ok)
-    return ok.error();
+  replica_ = std::make_unique<replica>(
+      how_, surroundings{
+                .system = *engine_->system,
+                .store = store_,
+                .http = http,
+                .clock = clock,
+                .on_fatal =
+                    [this](const base::error& e) {
+                      if (!has_failed_.exchange(true) && !is_stopped_)
+                        on_fatal_(e);
+                    },
+                .wrap = {},
+                .pass_fault = {},
+                .take_answer = [this](std::uint64_t id,
+                                      std::string json) { desk_->answer(id, std::move(json)); }});
   desk_ = std::make_unique<admin_desk>(replica_->routes());
-  replica_->routes().put(protocol::to(protocol::role_kind::admin),
-                         engine_->system->spawn(admin_actor, desk_.get()));
-  return {};
+  return replica_->recover();
+}
+
+base::result<void> scheduler::check_store(persistence::check_request::part what,
+                                          std::chrono::milliseconds patience) {
+  auto promised = std::make_shared<std::promise<base::result<void>>>();
+  auto coming = promised->get_future();
+  store_.submit(persistence::check_request{what},
+                [promised](const base::result<persistence::outcome>& how) {
+                  promised->set_value(how ? base::result<void>{} : base::result<void>{how.error()});
+                });
+  if (coming.wait_for(patience) == std::future_status::ready)
+    return coming.get();
+  return base::error{base::code::unavailable, "the store does not answer"};
+}
+
+bool scheduler::free_gang(const base::gang_uid& gang) {
+  return replica_->free_gang(gang);
 }
 
 meter& scheduler::numbers() {

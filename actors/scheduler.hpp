@@ -46,6 +46,12 @@ public:
   router& routes();
   const scheduler_options& options() const { return how_; }
   persistence::store::counters store_counters() const;
+  /// Asks the store to prove that this part of it works. What it says is wrong; `unavailable` if it
+  /// says nothing in time.
+  base::result<void> check_store(persistence::check_request::part what,
+                                 std::chrono::milliseconds patience);
+  /// A gang that was quarantined for killing its actor may be tried again. False if it is not.
+  bool free_gang(const base::gang_uid& gang);
 
 private:
   struct engine; // the actor system: CAF's headers stay in one file

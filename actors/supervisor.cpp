@@ -72,16 +72,16 @@ base::result<void> supervisor::begin_life(const protocol::address& where,
   if (where.kind == protocol::role_kind::partition) {
     begin.epoch = left.epoch;
     begin.open = std::move(left.decisions);
-    begin.quarantined = quarantined_in(where);
   } else if (!left.decisions.empty()) {
     ensure(where.kind == protocol::role_kind::shard, protocol::to_text(where));
     begin.open = std::move(left.decisions);
   }
   begin.is_takeover = around_.list_log && begins_with_log(where);
-  first.push_back(std::move(begin));
   const auto applied =
       left.left.records.empty() ? left.left.applied : left.left.records.back().first;
   const std::lock_guard lock{mutex_};
+  begin.quarantined = quarantined_in(where);
+  first.push_back(std::move(begin));
   if (!is_resting_)
     spawn(std::move(f), incarnation, {}, applied, std::move(first));
   return {};
@@ -224,12 +224,27 @@ bool supervisor::may_restart(const life& x, base::incarnation_no who) {
 }
 
 std::vector<base::gang_uid> supervisor::quarantined_in(const protocol::address& where) const {
-  const std::lock_guard lock{mutex_};
   std::vector<base::gang_uid> out;
   for (const auto& gang : quarantined_)
     if (protocol::to_partition(protocol::partition_of(gang)) == where)
       out.push_back(gang);
   return out;
+}
+
+/// What the gang had decided is read from the log by the new life, and carried on.
+bool supervisor::free_gang(const base::gang_uid& gang) {
+  const std::lock_guard lock{mutex_};
+  if (quarantined_.erase(gang) == 0)
+    return false;
+  deaths_.erase(protocol::to_gang(gang));
+  around_.notes.record(protocol::to_gang(gang), protocol::note{"gang.freed", {}},
+                       around_.clock.now(), around_.clock.wall_now());
+  const auto here = places_.find(protocol::to_partition(protocol::partition_of(gang)));
+  if (here == places_.end())
+    return true; // it is being made anew, and will be told nothing of the gang
+  excused_.insert(here->second.last);
+  kill(lives_.at(here->second.last).who);
+  return true;
 }
 
 /// A child's parent is told; a founder's children are ended, and it is made anew after them.
@@ -264,9 +279,9 @@ void supervisor::begin_owned(const protocol::address& where, base::epoch_no epoc
                           .seed = around_.seed,
                           .open = std::move(open),
                           .is_takeover = true};
+  const std::lock_guard lock{mutex_};
   if (where.kind == protocol::role_kind::partition)
     first.quarantined = quarantined_in(where);
-  const std::lock_guard lock{mutex_};
   if (!is_resting_)
     spawn(std::move(who), {++last_.value}, {}, 0, {protocol::event{std::move(first)}});
 }

@@ -41,7 +41,7 @@ inline constexpr std::size_t gang_deaths_max = 3;
 ///                  of that ─▶ a new role, restored, replayed, `started`, at the same address
 ///     child dies   ─▶ the life that hosted it hears `child_died`
 ///     gang dies for the third time in a minute ─▶ quarantined: its partition, made anew, refuses
-///                  it in words, and the process lives on
+///                  it in words, and the process lives on, until somebody frees it by hand
 ///
 /// With several replicas shards and partitions are no founders: they begin (`begin_owned`) and end
 /// (`end_owned`) as the keeper says, under the epochs of the partition map. When one dies, the
@@ -78,6 +78,10 @@ public:
 
   /// Called by an actor as its last act. `why` is empty if it was to end.
   void ended(base::incarnation_no who, const std::optional<std::string>& why);
+
+  /// A quarantined gang may be hosted again: its partition ends, and is made anew without it among
+  /// the quarantined. False, and nothing happens, if it is not quarantined.
+  bool free_gang(const base::gang_uid& gang);
 
   /// From here on whoever ends is not replaced.
   void rest();
@@ -136,9 +140,10 @@ private:
   std::map<base::incarnation_no, bereaved> dead_; ///< by the founder's life that ended
   std::map<protocol::address, std::deque<base::time_point>> deaths_;
   std::set<base::gang_uid> quarantined_;
-  std::set<base::incarnation_no> excused_; ///< their gang's actor has died: they follow it
-  std::set<base::incarnation_no> let_go_;  ///< ended because they are not ours any more
-  bool has_opened_ = false;                ///< who comes now begins at once
+  /// Their deaths are not counted: they follow their gang's actor, or free a gang.
+  std::set<base::incarnation_no> excused_;
+  std::set<base::incarnation_no> let_go_; ///< ended because they are not ours any more
+  bool has_opened_ = false;               ///< who comes now begins at once
   bool is_resting_ = false;
   bool is_over_ = false;
 };

@@ -180,8 +180,8 @@ void partition_role::refuse_quarantined(const try_gang& x, const entry& mine) {
   attempt_over over{.attempt = {x.who->uid, mine.ordinal + 1, epoch_, next_try_++}};
   over.outcome = attempt_outcome::refused;
   over.why.primary = base::reason_code::scheduler_error;
-  over.why.detail = "whoever coordinates this gang dies of it, so it rests for a minute; report it "
-                    "with the output of `tutti trace`";
+  over.why.detail = "whoever coordinates this gang dies of it, so it rests for a minute or until "
+                    "`tutti retry gang` frees it; report it with the output of `tutti trace`";
   over.bound = bound_in(*x.who);
   out_.add(note{"partition.quarantined_gang", {{"gang", to_text(x.who->name)}}});
   out_.tell(to(role_kind::queue), std::move(over));

@@ -1,6 +1,7 @@
 // Actors of a running scheduler die, one at a time, in the middle of something.
 #include "tests/actors/stage.hpp"
 
+#include "actors/admin_api.hpp"
 #include "actors/supervisor.hpp"
 #include "protocol/sharding.hpp"
 
@@ -108,14 +109,24 @@ TEST_P(SchedulerDeath, P10_a_node_actor_comes_back_with_what_it_holds) {
 }
 
 TEST_P(SchedulerDeath, F6_any_other_founder_comes_back_and_gangs_go_on) {
-  for (auto kind : {role_kind::topology, role_kind::queue, role_kind::binder, role_kind::evictor,
-                    role_kind::status, role_kind::preemption, role_kind::mirror}) {
+  for (auto kind :
+       {role_kind::topology, role_kind::queue, role_kind::binder, role_kind::evictor,
+        role_kind::status, role_kind::preemption, role_kind::mirror, role_kind::admin}) {
     const auto before = on.noted("actor.made_anew");
     on.kill(to(kind));
     ASSERT_TRUE(eventually([&] { return on.noted("actor.made_anew") == before + 1; }));
   }
   ASSERT_TRUE(eventually([this] { return on.is_ready(); }));
   on.gang("g", 3, 4);
+  everything_ends_bound();
+}
+
+TEST_P(SchedulerDeath, F6_whoever_asks_is_answered_after_the_admin_role_has_died) {
+  on.kill(to(role_kind::admin));
+  ASSERT_TRUE(eventually([this] { return on.noted("actor.made_anew") == 1; }));
+  EXPECT_TRUE(on.is_ready());
+  on.gang("g", 3, 4);
+  EXPECT_TRUE(eventually([this] { return on.word("g", "phase") == "Bound"; }));
   everything_ends_bound();
 }
 
@@ -146,30 +157,63 @@ TEST_P(SchedulerDeath, who_dies_too_often_ends_the_process) {
   EXPECT_FALSE(on.failure().hint().empty());
 }
 
-TEST_P(SchedulerDeath, a_gang_that_always_kills_its_actor_is_refused_and_the_process_lives_on) {
-  const auto topology = to(role_kind::topology);
-  const auto heard = on.tap(topology, [](const protocol::message& m) {
-    return !std::holds_alternative<protocol::plan_request>(m);
-  });
-  on.gang("bad", 3, 4);
-  const auto bad = protocol::to_gang({on.uid("bad")});
-  base::epoch_no last;
-  for (std::size_t n = 1; n <= gang_deaths_max; ++n) {
-    ASSERT_TRUE(eventually([&] {
-      const auto asked = heard->all<protocol::plan_request>();
-      return !asked.empty() && last < asked.back().attempt.epoch;
-    }));
-    last = heard->all<protocol::plan_request>().back().attempt.epoch;
-    on.kill(bad);
-    ASSERT_TRUE(eventually([&] { return on.noted("actor.made_anew") == n; }));
+/// Gang "bad" of three is quarantined: its actor has died too often.
+struct Quarantine : SchedulerDeath {
+  void SetUp() override {
+    SchedulerDeath::SetUp();
+    const auto topology = to(role_kind::topology);
+    const auto heard = on.tap(topology, [](const protocol::message& m) {
+      return !std::holds_alternative<protocol::plan_request>(m);
+    });
+    on.gang("bad", 3, 4);
+    const auto bad = protocol::to_gang({on.uid("bad")});
+    base::epoch_no last;
+    for (std::size_t n = 1; n <= gang_deaths_max; ++n) {
+      ASSERT_TRUE(eventually([&] {
+        const auto asked = heard->all<protocol::plan_request>();
+        return !asked.empty() && last < asked.back().attempt.epoch;
+      }));
+      last = heard->all<protocol::plan_request>().back().attempt.epoch;
+      on.kill(bad);
+      ASSERT_TRUE(eventually([&] { return on.noted("actor.made_anew") == n; }));
+    }
+    EXPECT_TRUE(eventually([this] { return on.word("bad", "reason") == "SchedulerError"; }))
+        << on.all_words("bad");
+    EXPECT_EQ(on.noted("gang.quarantined"), 1u);
+    on.untap(topology);
   }
-  EXPECT_TRUE(eventually([this] { return on.word("bad", "reason") == "SchedulerError"; }))
-      << on.all_words("bad");
-  EXPECT_EQ(on.noted("gang.quarantined"), 1u);
-  on.untap(topology);
+  http_reply retry(const std::string& name) {
+    return answer_admin(on.it(), {}, "POST", "/api/gangs/default/" + name + "/retry");
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Both, Quarantine, ::testing::Values(true, false),
+                         [](const auto& x) { return x.param ? "fast_path" : "long_path"; });
+
+TEST_P(Quarantine, of_a_gang_that_always_kills_its_actor_lets_the_process_live_on) {
   on.gang("g", 3, 4);
   everything_ends_bound();
   EXPECT_FALSE(on.is_bound("bad", 3));
+}
+
+TEST_P(Quarantine, ends_when_somebody_asks_for_it) {
+  const auto said = retry("bad");
+  EXPECT_EQ(said.status, 200) << said.body;
+  EXPECT_NE(said.body.find(R"("was_quarantined":true)"), said.body.npos) << said.body;
+  EXPECT_TRUE(eventually([this] { return on.is_bound("bad", 3); })) << on.all_words("bad");
+  EXPECT_EQ(on.noted("gang.freed"), 1u);
+  EXPECT_EQ(on.noted("queue.retried"), 1u);
+  EXPECT_EQ(on.failures(), 0u) << "the partition that ended for it is not held against it";
+}
+
+TEST_P(Quarantine, is_no_matter_of_other_gangs_and_of_no_gang) {
+  on.gang("g", 3, 64);
+  ASSERT_TRUE(eventually([this] { return on.word("g", "reason") == "NeverFits"; }));
+  const auto said = retry("g");
+  EXPECT_NE(said.body.find(R"("was_quarantined":false)"), said.body.npos) << said.body;
+  EXPECT_EQ(retry("nobody").status, 404);
+  EXPECT_EQ(on.noted("gang.freed"), 0u);
+  EXPECT_EQ(answer_admin(on.it(), {}, "POST", "/api/gangs").status, 405);
 }
 
 TEST_P(SchedulerDeath, a_stop_in_the_middle_of_a_death_is_in_time) {
