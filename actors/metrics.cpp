@@ -1,6 +1,7 @@
 // Every metric has its name, help and labels here, and its row in docs/reference/metrics.md.
 #include "actors/metrics.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <fstream>
@@ -125,6 +126,9 @@ void add_notes(page& out, scheduler& who) {
   };
   out.one("gang_fenced_total", "counter", "Bindings stopped by a newer owner's fence.",
           of("binder.fenced"));
+  out.one("gang_binding_unknown_total", "counter",
+          "Bindings whose outcome the answer did not tell: the pod is read to know it.",
+          of("binder.unknown"));
   out.one("gang_repairs_total", "counter",
           "Attempts for members that a started gang lacks to its minimum.", of("queue.repair"));
   out.one("gang_degraded_total", "counter",
@@ -135,6 +139,9 @@ void add_notes(page& out, scheduler& who) {
           of("queue.evicts_degraded"));
   out.one("gang_cancels_total", "counter", "Times that an operator took back what was under way.",
           of("gang.cancelled") + of("partition.slot_closed"));
+  out.one("gang_external_pressure_total", "counter",
+          "Reservations whose room others took, or whose node shrank or vanished.",
+          of("shard.pressure"));
   out.counters("gang_invariant_violations_total",
                "Promises of the protocol seen broken: always 0, page somebody on 1.", {"id"},
                {{{"abort_after_commit"}, of("shard.abort_after_commit")}});
@@ -183,7 +190,8 @@ void add_attempts(page& out, const measures& all) {
                  "From asking for a plan to having it, or the reason why there is none.", {},
                  {{{}, all.planning_duration}});
   out.histograms("gang_time_to_bound_seconds",
-                 "From a gang's first attempt in this process to the end of the one that bound it.",
+                 "From a gang's creation, as the API server wrote it down in whole seconds, to the "
+                 "end of the attempt that bound its minimum for the first time.",
                  {}, {{{}, all.time_to_bound}});
   out.histograms("gang_phase_duration_seconds", "Time of attempts in a phase.", {"phase"},
                  all.phase_duration);
@@ -197,11 +205,13 @@ void add_protocol(page& out, const measures& all) {
                  {{{}, all.decision_duration}});
   out.counters("gang_bindings_total", "Answers about Bindings, by verdict.", {"verdict"},
                all.bindings);
+  out.one("gang_epoch", "gauge", "The highest epoch that a coordinator partition has begun.",
+          all.epoch.value);
 }
 
 void add_shards(page& out, scheduler& who) {
   std::map<std::string, std::int64_t> by_state;
-  std::int64_t silent = 0;
+  std::int64_t silent = 0, oldest_ms = 0;
   for (std::uint32_t s = 0; s < who.options().shards; ++s) {
     const auto one = ask(who, protocol::to_shard({s}), "shards");
     if (!one.is_object()) {
@@ -210,10 +220,15 @@ void add_shards(page& out, scheduler& who) {
     }
     for (const auto* state : {"preparing", "prepared", "committed"})
       by_state[state] += one.at(state).to_number<std::int64_t>();
+    if (one.at("in_doubt").to_number<std::int64_t>() > 0)
+      oldest_ms = std::max(oldest_ms, one.at("in_doubt_oldest_ms").to_number<std::int64_t>());
   }
   out.begin("gang_reservations", "gauge", "Reservations that shards hold, by state.");
   for (const auto& [state, n] : by_state)
     out.sample({"state"}, {state}, n);
+  out.one("gang_in_doubt_oldest_seconds", "gauge",
+          "How long the oldest promise has waited for its decision; 0 = none waits.",
+          static_cast<double>(oldest_ms) / 1000);
   out.one("gang_silent_shards", "gauge", "Shards that do not answer.", silent);
 }
 

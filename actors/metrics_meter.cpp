@@ -42,9 +42,7 @@ std::string_view result_of(protocol::attempt_outcome x) {
 void meter::sees(const protocol::address& to, const protocol::message& what, base::time_point now) {
   using protocol::role_kind;
   const std::lock_guard lock{mutex_};
-  if (const auto* t = std::get_if<protocol::try_gang>(&what))
-    first_try_.try_emplace(t->who->uid, now);
-  else if (const auto* a = std::get_if<protocol::begin_attempt>(&what))
+  if (const auto* a = std::get_if<protocol::begin_attempt>(&what))
     under_way_.insert_or_assign(a->attempt.gang, attempt{.begun = now});
   else if (const auto* r = std::get_if<protocol::plan_request>(&what))
     hear(*r, now);
@@ -59,10 +57,23 @@ void meter::sees(const protocol::address& to, const protocol::message& what, bas
     hear(*v);
   else if (const auto* b = std::get_if<protocol::bind_answer>(&what))
     hear(*b);
-  else if (const auto* d = std::get_if<protocol::gang_deleted>(&what)) {
-    first_try_.erase(d->gang);
+  else if (const auto* e = std::get_if<protocol::new_epoch>(&what))
+    all_.epoch = std::max(all_.epoch, e->epoch);
+  else if (const auto* d = std::get_if<protocol::gang_deleted>(&what))
     under_way_.erase(d->gang);
-  }
+}
+
+/// Two clocks that disagree make no time negative.
+void meter::sees(const protocol::note& what, base::wall_time now) {
+  if (what.what != "queue.bound")
+    return;
+  for (const auto& [name, value] : what.fields)
+    if (const auto* created = std::get_if<std::int64_t>(&value);
+        created != nullptr && name == "created_ms") {
+      const std::lock_guard lock{mutex_};
+      const auto took_ms = std::max<std::int64_t>(now.unix_ms - *created, 0);
+      all_.time_to_bound.add(std::chrono::milliseconds{took_ms});
+    }
 }
 
 void meter::hear(const protocol::plan_request& x, base::time_point now) {
@@ -102,12 +113,6 @@ void meter::hear(const protocol::attempt_over& x, base::time_point now) {
       all_.phase_duration[{std::string{name_of(a.at)}}].add(now - a.phase_at);
     under_way_.erase(pos);
   }
-  if (x.outcome != protocol::attempt_outcome::bound)
-    return;
-  if (const auto pos = first_try_.find(gang); pos != first_try_.end()) {
-    all_.time_to_bound.add(now - pos->second);
-    first_try_.erase(pos);
-  }
 }
 
 void meter::hear(const protocol::vote& x) {
@@ -130,7 +135,7 @@ measures meter::now() const {
 
 std::size_t meter::remembered() const {
   const std::lock_guard lock{mutex_};
-  return under_way_.size() + first_try_.size();
+  return under_way_.size();
 }
 
 } // namespace tutti::actors

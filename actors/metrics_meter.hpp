@@ -12,6 +12,7 @@
 #include "base/ids.hpp"
 #include "base/time.hpp"
 #include "protocol/address.hpp"
+#include "protocol/effects.hpp"
 #include "protocol/messages.hpp"
 
 namespace tutti::actors {
@@ -50,19 +51,23 @@ struct measures {
   std::map<label_values, histogram> attempt_duration; ///< result
   std::map<label_values, histogram> phase_duration;   ///< phase
   histogram planning_duration;
-  histogram time_to_bound;
+  histogram time_to_bound; ///< from creation, by the API server's clock
   histogram decision_duration;
+  base::epoch_no epoch; ///< the highest that a partition has begun
 };
 
 /// "scheduled", "unschedulable" or "error": what kube-scheduler calls the end of an attempt.
 std::string_view result_of(protocol::attempt_outcome x);
 
-/// Thread-safe. What it remembers of gangs goes when they are bound or deleted, so it grows with
-/// the gangs that wait and not with those that were.
+/// Thread-safe. What it remembers of a gang goes when its attempt is over or it is deleted, so it
+/// grows with the gangs under way and not with those that were.
 class meter {
 public:
   /// Called by the shell for every message, when it leaves.
   void sees(const protocol::address& to, const protocol::message& what, base::time_point now);
+  /// Called by the shell for every note, when it is made. A gang's first time to be bound is a note
+  /// of the queue: it alone knows the gang's creation and its past.
+  void sees(const protocol::note& what, base::wall_time now);
   /// A decision became durable so long after it was handed to the store.
   void decided(base::duration took);
 
@@ -90,7 +95,6 @@ private:
   mutable std::mutex mutex_;
   measures all_;
   std::map<base::gang_uid, attempt> under_way_;
-  std::map<base::gang_uid, base::time_point> first_try_; // of gangs that were never bound since
 };
 
 } // namespace tutti::actors

@@ -291,7 +291,9 @@ void role_actor::act(protocol::own& x) {
 }
 
 void role_actor::act(protocol::note& x) {
-  around_.notes.record(how_.where, x, around_.clock.now(), around_.clock.wall_now());
+  const auto wall = around_.clock.wall_now();
+  around_.numbers.sees(x, wall);
+  around_.notes.record(how_.where, x, around_.clock.now(), wall);
 }
 
 void role_actor::act(protocol::fault& x) {
