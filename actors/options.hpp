@@ -35,6 +35,7 @@ struct scheduler_options {
   std::string link; ///< where its link listens, for the others; empty where links need no address
   decision_log log = decision_log::store;
   bool writes_pod_events = true;
+  bool writes_step_events = false; ///< GangReserved and GangCommitted as well
   /// Started gangs that stay below their minimum for `repair_deadline` are degraded; with
   /// `evicts_degraded` those of their members that run are evicted then.
   base::duration repair_deadline = base::limits::repair_deadline;

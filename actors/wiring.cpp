@@ -201,6 +201,7 @@ protocol::role_ptr make_hosted_role(const protocol::address& where, const schedu
                                      .asks_by_shard = how.has_others(),
                                      .reads_map = how.has_others(),
                                      .writes_pod_events = how.writes_pod_events,
+                                     .writes_step_events = how.writes_step_events,
                                      .repair_deadline = how.repair_deadline,
                                      .started_condition = group_condition(how)});
   return nullptr;

@@ -140,6 +140,7 @@ struct running {
   std::unique_ptr<persistence::store> store;
   std::unique_ptr<doorkeeper> door;
   std::unique_ptr<actors::scheduler> scheduler;
+  std::atomic<actors::scheduler*> asked{nullptr}; ///< at the admin address; null while it starts
   std::unique_ptr<actors::http_listener> admin;
 };
 
@@ -209,9 +210,9 @@ base::result<std::string> open_store(running& all, const local_options& how,
     all.door->open();
     return release;
   }
-  fmt::print(stderr,
-             "warning: {}; going on with what the store knows, and trying again\nhint: {}\n",
-             seen.error().message(), seen.error().hint());
+  print_warning({seen.error().what(),
+                 seen.error().message() + "; going on with what the store knows, and trying again",
+                 seen.error().hint()});
   all.door->open_when(
       [&all, release](const cluster_facts& found) -> base::result<void> {
         if (auto ok = check_release(release, found.kubernetes); !ok)
@@ -232,6 +233,7 @@ base::result<void> start_scheduler(running& all, const local_options& how, const
   o.shards = all.store->who().shards;
   o.kubernetes = *release;
   o.fast_path = !how.long_path;
+  o.writes_step_events = how.step_events;
   if (how.repair_deadline_s > 0)
     o.repair_deadline = std::chrono::seconds{how.repair_deadline_s};
   o.evicts_degraded = how.evicts_degraded;
@@ -246,23 +248,32 @@ base::result<void> start_scheduler(running& all, const local_options& how, const
   return {};
 }
 
-base::result<void> start_admin(running& all, const local_options& how) {
-  if (how.admin.empty())
+/// Before anything is touched: an address in use is said while there is nothing to take back. Until
+/// the scheduler is there, whoever asks hears that it starts.
+base::result<void> open_admin(running& all, const local_options& how) {
+  if (how.admin.empty() || how.serve_only)
     return {};
   auto where = actors::parse_host_port(how.admin);
   if (!where)
     return where.error().in("--admin");
   auto opened = actors::http_listener::open(
-      where->host, where->port,
-      [who = all.scheduler.get()](const std::string& method, const std::string& target) {
-        return actors::answer_admin(*who, view_of_process(), method, target);
+      where->host, where->port, [&all](const std::string& method, const std::string& target) {
+        auto* who = all.asked.load();
+        return who == nullptr ? actors::answer_starting(target)
+                              : actors::answer_admin(*who, view_of_process(), method, target);
       });
   if (!opened)
-    return opened.error();
+    return opened.error().in("--admin");
   all.admin = std::move(*opened);
-  if (!how.quiet)
-    fmt::print(stderr, "admin address http://{}:{}\n", where->host, all.admin->port());
   return {};
+}
+
+/// From here on the scheduler answers at the admin address.
+void begin_answering(running& all, const local_options& how) {
+  all.asked = all.scheduler.get();
+  if (all.admin && !how.quiet)
+    fmt::print(stderr, "admin address http://{}:{}\n", actors::parse_host_port(how.admin)->host,
+               all.admin->port());
 }
 
 base::result<void> apply_files(running& all, const local_options& how) {
@@ -344,11 +355,19 @@ base::result<void> run_local(const local_options& how) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   std::signal(SIGPIPE, SIG_IGN);
-  auto home = data_home::open(how.data_dir);
-  if (!home)
-    return home.error();
   base::system_clock clock;
+  std::optional<data_home> home; // goes after everybody who has files there
   running all;
+  if (auto ok = open_admin(all, how); !ok)
+    return ok;
+  if (auto ok = try_listen(how); !ok)
+    return ok;
+  if (!how.quiet)
+    warn_of_strangers(how);
+  auto opened = data_home::open(how.data_dir);
+  if (!opened)
+    return opened.error();
+  home.emplace(std::move(*opened));
   if (how.server.empty())
     if (auto ok = start_api(all, how, *home, clock); !ok)
       return ok;
@@ -363,8 +382,7 @@ base::result<void> run_local(const local_options& how) {
   }
   if (auto ok = start_scheduler(all, how, *home, clock); !ok)
     return ok;
-  if (auto ok = start_admin(all, how); !ok)
-    return ok;
+  begin_answering(all, how);
   auto ended = run_until_told(all, how, clock);
   if (ended && how.until == "settled" && !how.quiet) {
     reader inside = [&all](const std::string& path) -> base::result<boost::json::object> {
@@ -375,7 +393,7 @@ base::result<void> run_local(const local_options& how) {
       ended = shown;
   }
   all.admin.reset();
-  dying = nullptr;
+  all.asked = dying = nullptr;
   all.scheduler->stop();
   if (all.api)
     all.api->stop();

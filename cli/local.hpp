@@ -19,9 +19,10 @@ struct local_options {
   std::string data_dir;               ///< empty = a temporary one, removed at the end
   /// Empty = the newest; with `server` what that one says of itself.
   std::string kubernetes;
-  std::string server;      ///< an API server elsewhere: the scheduler alone
-  bool serve_only = false; ///< the API server alone
-  bool long_path = false;  ///< every promise on disk before the decision: for tests of recovery
+  std::string server;       ///< an API server elsewhere: the scheduler alone
+  bool serve_only = false;  ///< the API server alone
+  bool long_path = false;   ///< every promise on disk before the decision: for tests of recovery
+  bool step_events = false; ///< GangReserved and GangCommitted as Events, too
   std::vector<std::string> levels;
   unsigned shards = 0;               ///< 0 = what the store has; the default number in a new one
   unsigned repair_deadline_s = 0;    ///< 0 = the default
@@ -33,6 +34,12 @@ struct local_options {
 /// `bad_input` for what no run can make sense of, before anything is opened: addresses that cannot
 /// be read, flags that exclude each other, a `fault` (text of $TUTTI_FAULT) that is no fault point.
 base::result<void> check_local(const local_options& how, const std::string& fault);
+
+/// `already_exists` if the port of --listen is taken, before anything is opened.
+base::result<void> try_listen(const local_options& how);
+
+/// Warns of addresses that other machines reach: whoever reaches one may read and change all.
+void warn_of_strangers(const local_options& how);
 
 /// Takes what `check_local` let through. Runs until told to stop, then finishes the current step
 /// and checkpoints. Returns what ended it if it was not a signal or `until`.

@@ -8,8 +8,10 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "actors/admin_api.hpp"
 #include "actors/http_listener.hpp"
 #include "cli/local.hpp"
+#include "cli/output.hpp"
 
 namespace tutti::cli {
 
@@ -65,7 +67,8 @@ base::result<void> check_combination(const local_options& how) {
                      {"--shards", how.shards != 0},
                      {"--long-path", how.long_path},
                      {"--repair-deadline", how.repair_deadline_s != 0},
-                     {"--evict-degraded", how.evicts_degraded}},
+                     {"--evict-degraded", how.evicts_degraded},
+                     {"--step-events", how.step_events}},
                     "it runs the API server alone: -f, --listen, --data-dir, --kubernetes, --seed "
                     "and --quiet go with it");
   }
@@ -76,8 +79,8 @@ base::result<void> check_combination(const local_options& how) {
                      {"--until", !how.until.empty()},
                      {"--seed", how.seed.has_value()}},
                     "it runs the scheduler alone: --admin, --data-dir, --kubernetes, --topology, "
-                    "--shards, --long-path, --repair-deadline, --evict-degraded and --quiet go "
-                    "with it; apply files with kubectl");
+                    "--shards, --long-path, --repair-deadline, --evict-degraded, --step-events and "
+                    "--quiet go with it; apply files with kubectl");
   return {};
 }
 
@@ -117,6 +120,34 @@ base::result<void> check_local(const local_options& how, const std::string& faul
     if (!found)
       return found;
   return {};
+}
+
+/// The API server takes its port after it has opened its store; so the port is tried before.
+base::result<void> try_listen(const local_options& how) {
+  if (how.listen.empty())
+    return {};
+  const auto where = actors::parse_host_port(how.listen);
+  if (!where)
+    return where.error().in("--listen");
+  auto nobody = [](const std::string&, const std::string& target) {
+    return actors::answer_starting(target);
+  };
+  auto tried = actors::http_listener::open(where->host, where->port, nobody);
+  return tried ? base::result<void>{} : tried.error().in("--listen");
+}
+
+/// Whoever reaches an address of ours may read all and change everything.
+void warn_of_strangers(const local_options& how) {
+  for (const auto& [flag, text] : {std::pair{"--listen", how.listen}, {"--admin", how.admin}}) {
+    const auto where = actors::parse_host_port(text);
+    if (text.empty() || !where || actors::is_loopback(where->host))
+      continue;
+    print_warning({code::bad_input,
+                   fmt::format("{} {}: other machines can reach this address, and nobody is asked "
+                               "who they are: there is no authentication",
+                               flag, text),
+                   "listen on 127.0.0.1, and let others in through a proxy that knows them"});
+  }
 }
 
 } // namespace tutti::cli

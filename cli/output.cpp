@@ -109,6 +109,12 @@ void write_yaml(YAML::Emitter& out, const json::value& v) {
   }
 }
 
+void say(const char* what, const base::error& e) {
+  std::fputs(fmt::format("{}: {}\n", what, e.message()).c_str(), stderr);
+  if (!e.hint().empty())
+    std::fputs(fmt::format("hint: {}\n", e.hint()).c_str(), stderr);
+}
+
 /// How many letters to add, leave out or change to make one word the other.
 std::size_t letters_apart(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -127,9 +133,11 @@ std::size_t letters_apart(const std::string& a, const std::string& b) {
 } // namespace
 
 void print_error(const base::error& e) {
-  std::fputs(fmt::format("error: {}\n", e.message()).c_str(), stderr);
-  if (!e.hint().empty())
-    std::fputs(fmt::format("hint: {}\n", e.hint()).c_str(), stderr);
+  say("error", e);
+}
+
+void print_warning(const base::error& e) {
+  say("warning", e);
 }
 
 base::error no_objects(const std::vector<std::string>& files) {
@@ -147,26 +155,42 @@ base::result<void> flush_output() {
                      "free space, or send the output elsewhere"};
 }
 
+table::table(std::vector<std::string> titles) : width_(titles.size()) {
+  fit(titles);
+  rows_.push_back(std::move(titles));
+}
+
+void table::fit(std::vector<std::string>& cells) {
+  cells.resize(width_.size());
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].empty())
+      cells[i] = "<none>";
+    width_[i] = std::max(width_[i], cells[i].size());
+  }
+}
+
 void table::add(std::vector<std::string> cells) {
-  cells.resize(rows_.front().size());
-  for (auto& c : cells)
-    if (c.empty())
-      c = "<none>";
+  fit(cells);
   rows_.push_back(std::move(cells));
 }
 
-std::string table::text() const {
-  std::vector<std::size_t> width(rows_.front().size());
-  for (const auto& row : rows_)
-    for (std::size_t i = 0; i < row.size(); ++i)
-      width[i] = std::max(width[i], row[i].size());
+std::string table::row_text(const std::vector<std::string>& row) const {
   std::string out;
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i)
-      out += fmt::format("{:<{}}   ", row[i], width[i]);
-    out += row.back() + "\n";
-  }
+  for (std::size_t i = 0; i + 1 < row.size(); ++i)
+    out += fmt::format("{:<{}}   ", row[i], width_[i]);
+  return out + row.back() + "\n";
+}
+
+std::string table::text() const {
+  std::string out;
+  for (const auto& row : rows_)
+    out += row_text(row);
   return out;
+}
+
+std::string table::line(std::vector<std::string> cells) {
+  fit(cells);
+  return row_text(cells);
 }
 
 std::string age_text(std::int64_t ms) {

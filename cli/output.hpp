@@ -15,6 +15,9 @@ namespace tutti::cli {
 /// "error: MESSAGE" and, if there is one, "hint: HINT", on stderr.
 void print_error(const base::error& e);
 
+/// "warning: MESSAGE" and "hint: HINT", on stderr: what goes on all the same.
+void print_warning(const base::error& e);
+
 /// What is said of input files that hold nothing: "no objects in a.yaml, b.yaml".
 base::error no_objects(const std::vector<std::string>& files);
 
@@ -25,11 +28,18 @@ base::result<void> flush_output();
 /// print as <none>.
 class table {
 public:
-  explicit table(std::vector<std::string> titles) : rows_{std::move(titles)} {}
+  explicit table(std::vector<std::string> titles);
   void add(std::vector<std::string> cells);
+  /// The titles and all rows.
   std::string text() const;
+  /// One more row under the same titles, which is not kept. Columns only ever become wider.
+  std::string line(std::vector<std::string> cells);
 
 private:
+  void fit(std::vector<std::string>& cells);
+  std::string row_text(const std::vector<std::string>& row) const;
+
+  std::vector<std::size_t> width_;
   std::vector<std::vector<std::string>> rows_;
 };
 

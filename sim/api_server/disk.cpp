@@ -47,8 +47,11 @@ base::error to_error(const rocksdb::Status& s, std::string_view directory) {
     return {base::code::locked,
             fmt::format("the API server's store in {} is open in another process", directory),
             "stop the other process, or choose another --data-dir"};
-  return {s.IsCorruption() ? base::code::corrupt : base::code::io,
-          fmt::format("the API server's store in {}: {}", directory, text)};
+  const auto what = fmt::format("the API server's store in {}: {}", directory, text);
+  if (s.IsCorruption())
+    return {base::code::corrupt, what, "restore the directory, or choose another --data-dir"};
+  return {base::code::io, what,
+          "free space or replace the disk, then start again; or choose another --data-dir"};
 }
 
 } // namespace
@@ -165,7 +168,8 @@ base::result<std::unique_ptr<disk>> disk::open(const std::string& directory, rel
   std::filesystem::create_directories(directory, failed);
   if (failed)
     return base::error{base::code::io,
-                       fmt::format("cannot make directory {}: {}", directory, failed.message())};
+                       fmt::format("cannot make directory {}: {}", directory, failed.message()),
+                       "choose a directory that this user may write, on a disk that has room"};
   rocksdb::Options how;
   how.create_if_missing = true;
   how.write_buffer_size = write_buffer_bytes;

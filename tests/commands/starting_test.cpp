@@ -52,6 +52,44 @@ TEST(Local, says_that_an_address_is_in_use) {
   first.stop();
 }
 
+TEST(Local, says_that_an_address_is_in_use_before_anything_is_touched) {
+  temp_dir home;
+  daemon first{{.listens = true}};
+  const auto api = "127.0.0.1:" + std::to_string(first.api().port());
+  for (const auto& taken :
+       std::vector<arguments>{{"--admin", first.admin()}, {"--admin", "", "--listen", api}}) {
+    arguments all{"local", "-f", example("small"), "--data-dir", home.sub("data")};
+    all.insert(all.end(), taken.begin(), taken.end());
+    const auto said = run(all);
+    EXPECT_EQ(said.code(), 1);
+    EXPECT_EQ(said.err.find("applied"), std::string::npos) << said.err;
+    EXPECT_FALSE(std::filesystem::exists(home.sub("data")));
+  }
+  first.stop();
+}
+
+TEST(Local, warns_of_addresses_that_other_machines_reach) {
+  const auto said = run({"local", "--until", "settled", "--admin", "0.0.0.0:0"});
+  EXPECT_EQ(said.code(), 0) << said.err;
+  EXPECT_NE(said.err.find("warning: --admin 0.0.0.0:0: other machines can reach this address"),
+            std::string::npos)
+      << said.err;
+  EXPECT_NE(said.err.find("there is no authentication\nhint: "), std::string::npos) << said.err;
+  const auto here = run({"local", "--until", "settled", "--admin", "127.0.0.1:0"});
+  EXPECT_EQ(here.err.find("warning"), std::string::npos) << here.err;
+}
+
+TEST(Local, names_the_cure_when_the_disk_takes_no_more) {
+  temp_dir home;
+  const auto said =
+      run_in_shell("trap '' XFSZ; ulimit -f 64; exec \"$TUTTI\" local --admin '' --until settled "
+                   "--seed 1 -f "
+                   + example("openb/cluster.yaml") + " --data-dir " + home.sub("data"));
+  EXPECT_EQ(said.code(), 1);
+  EXPECT_NE(said.err.find("error: "), std::string::npos) << said.err;
+  EXPECT_NE(said.err.find("hint: free space or replace the disk"), std::string::npos) << said.err;
+}
+
 TEST(Local, says_which_address_it_cannot_read) {
   const auto said = run({"local", "--listen", "nowhere", "--admin", "", "--until", "settled"});
   EXPECT_EQ(said.code(), 2);
