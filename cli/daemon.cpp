@@ -31,8 +31,8 @@ struct answer {
 };
 
 /// One request on a connection of its own. Reads until the peer closes.
-base::result<answer> send(const char* method, const actors::host_port& where,
-                          const std::string& path) {
+base::result<answer> ask(const actors::host_port& where, const char* method,
+                         const std::string& path) {
   boost::system::error_code ec;
   asio::io_context io;
   asio::ip::tcp::resolver names{io};
@@ -66,6 +66,54 @@ base::result<answer> send(const char* method, const actors::host_port& where,
   return answer{static_cast<int>(parser.get().result_int()), parser.get().body()};
 }
 
+code code_of(int status) {
+  switch (status) {
+  case 400:
+    return code::bad_input;
+  case 404:
+    return code::not_found;
+  case 409:
+    return code::conflict;
+  default:
+    return code::unavailable;
+  }
+}
+
+reader speaker(std::string server, const char* method) {
+  if (server.empty())
+    if (const char* named = std::getenv("TUTTI_SERVER"); named != nullptr)
+      server = named;
+  if (server.empty())
+    server = default_server;
+  const bool is_tls = server.starts_with("https://");
+  server = without_scheme(std::move(server));
+  return [server, is_tls, method](const std::string& path) -> base::result<boost::json::object> {
+    if (is_tls)
+      return error{code::bad_input, fmt::format("{}: the admin address speaks no TLS", server),
+                   "leave https:// out"};
+    auto where = actors::parse_host_port(server);
+    if (!where)
+      return where.error().in("--server");
+    auto said = ask(*where, method, path);
+    if (!said)
+      return said.error();
+    boost::system::error_code ec;
+    auto parsed = boost::json::parse(said->body, ec);
+    if (ec || !parsed.is_object())
+      return error{
+          code::bad_input,
+          fmt::format("{} does not speak like a tutti scheduler (status {})", server, said->status),
+          "--server wants the admin address that `tutti local` prints at its start"};
+    auto& body = parsed.as_object();
+    if (said->status == 200)
+      return std::move(body);
+    const auto* message = body.if_contains("message");
+    return error{code_of(said->status), message != nullptr && message->is_string()
+                                            ? std::string{message->as_string()}
+                                            : fmt::format("{} answered {}", path, said->status)};
+  };
+}
+
 } // namespace
 
 std::string without_scheme(std::string server) {
@@ -86,63 +134,12 @@ std::string path_segment(std::string_view text) {
   return out;
 }
 
-namespace {
-
-code code_of(int status) {
-  switch (status) {
-  case 400:
-    return code::bad_input;
-  case 404:
-    return code::not_found;
-  case 409:
-    return code::conflict;
-  default:
-    return code::unavailable;
-  }
-}
-
-reader daemon(const char* method, std::string server) {
-  if (server.empty())
-    if (const char* named = std::getenv("TUTTI_SERVER"); named != nullptr)
-      server = named;
-  if (server.empty())
-    server = default_server;
-  const bool is_tls = server.starts_with("https://");
-  server = without_scheme(std::move(server));
-  return [method, server, is_tls](const std::string& path) -> base::result<boost::json::object> {
-    if (is_tls)
-      return error{code::bad_input, fmt::format("{}: the admin address speaks no TLS", server),
-                   "leave https:// out"};
-    auto where = actors::parse_host_port(server);
-    if (!where)
-      return where.error().in("--server");
-    auto said = send(method, *where, path);
-    if (!said)
-      return said.error();
-    boost::system::error_code ec;
-    auto parsed = boost::json::parse(said->body, ec);
-    if (ec || !parsed.is_object())
-      return error{code::unavailable,
-                   fmt::format("{} does not speak like a tutti scheduler (status {})", server,
-                               said->status)};
-    auto& body = parsed.as_object();
-    if (said->status == 200)
-      return std::move(body);
-    const auto* message = body.if_contains("message");
-    return error{code_of(said->status), message != nullptr && message->is_string()
-                                            ? std::string{message->as_string()}
-                                            : fmt::format("{} answered {}", path, said->status)};
-  };
-}
-
-} // namespace
-
 reader daemon_at(std::string server) {
-  return daemon("GET", std::move(server));
+  return speaker(std::move(server), "GET");
 }
 
 reader daemon_to_change(std::string server) {
-  return daemon("POST", std::move(server));
+  return speaker(std::move(server), "POST");
 }
 
 } // namespace tutti::cli

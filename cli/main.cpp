@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "base/time.hpp"
 #include "cli/cancel.hpp"
 #include "cli/chaos_verbs.hpp"
+#include "cli/completion.hpp"
 #include "cli/daemon.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/local.hpp"
@@ -89,16 +91,33 @@ void add_gang_verb(CLI::App& app, arguments& a, const char* name, const char* he
   });
 }
 
+void add_retry(CLI::App& app, arguments& a) {
+  auto* verb = app.add_subcommand("retry", "Try a gang now, and free it if it is quarantined");
+  add_server(*verb, a);
+  add_output(*verb, a.reading.format, {"table", "json", "yaml", "name"});
+  add_space(*verb, a);
+  verb->add_option("noun", a.noun, "gang")->required()->check(CLI::IsMember({"gang"}));
+  verb->add_option("name", a.what, "NAME or NAMESPACE/NAME")->required();
+  verb->footer(std::string{"Example:\n  tutti retry gang ring"} + exit_codes);
+  verb->callback([&a] {
+    a.run = [&a] {
+      return exit_code_of(cli::retry_gang(cli::daemon_to_change(a.server), a.what, a.reading));
+    };
+  });
+}
+
 void add_get(CLI::App& app, arguments& a) {
   auto* verb = app.add_subcommand("get", "List gangs, nodes or shards");
   add_server(*verb, a);
   add_output(*verb, a.reading.format, {"table", "wide", "json", "yaml", "name"});
   add_space(*verb, a);
   verb->add_flag("-A,--all-namespaces", a.reading.all_spaces, "every namespace");
+  verb->add_flag("-w,--watch", a.reading.watches, "gangs: go on, and print what changes");
   verb->add_option("noun", a.noun, "gangs, nodes or shards")
       ->required()
       ->check(CLI::IsMember({"gangs", "gang", "g", "nodes", "node", "no", "shards", "shard"}));
-  verb->footer(std::string{"Examples:\n  tutti get gangs -A\n  tutti get nodes -o json"}
+  verb->footer(std::string{"Examples:\n  tutti get gangs -A\n  tutti get gangs -w\n"
+                           "  tutti get nodes -o json"}
                + exit_codes);
   verb->callback([&a] {
     a.run = [&a] {
@@ -132,7 +151,9 @@ void add_wait(CLI::App& app, arguments& a) {
   verb->add_option("name", a.what, "gang/NAME (not for settled)");
   verb->add_option("--for", a.waiting.until, "bound, degraded or settled")
       ->check(CLI::IsMember({"bound", "degraded", "settled"}));
-  verb->add_option("--timeout", a.waiting.timeout_s, "seconds")->check(CLI::NonNegativeNumber);
+  verb->add_option("--timeout", a.waiting.timeout_s,
+                   "seconds (default 60), also while nobody answers yet")
+      ->check(CLI::NonNegativeNumber);
   verb->footer(std::string{"Examples:\n  tutti wait gang/ring --for bound --timeout 30\n"
                            "  tutti wait --for settled"}
                + exit_codes);
@@ -197,6 +218,8 @@ void add_local(CLI::App& app, arguments& a) {
       ->check(CLI::Range(1u, 86400u));
   verb->add_flag("--evict-degraded", o.evicts_degraded,
                  "evict the members of a gang that could not be repaired in time");
+  verb->add_flag("--step-events", o.step_events,
+                 "Events for each step of an attempt: GangReserved and GangCommitted, too");
   verb->add_flag("-q,--quiet", o.quiet, "print errors only");
   verb->footer(std::string{"Examples:\n"
                            "  tutti local -f examples/small --until settled\n"
@@ -259,6 +282,33 @@ int unknown_verb(const CLI::App& app, const std::string& word) {
                                    : fmt::format("did you mean `tutti {}`?", near)});
 }
 
+void add_completion(CLI::App& app, arguments& a) {
+  auto* verb =
+      app.add_subcommand("completion", "Completion for a shell: put it into its start file");
+  verb->add_option("shell", a.what, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  verb->footer(std::string{"Examples:\n  source <(tutti completion bash)\n"
+                           "  tutti completion fish | source"}
+               + exit_codes);
+  verb->callback([&a] {
+    a.run = [&a] {
+      auto script = cli::completion_script(a.what);
+      if (!script)
+        return wrong_usage(script.error());
+      std::fputs(script->c_str(), stdout);
+      return static_cast<int>(cli::done);
+    };
+  });
+}
+
+/// What a shell may offer for the word that is being typed; one candidate a line.
+int complete(const CLI::App& app, const std::vector<std::string>& typed) {
+  for (const auto& word : cli::completions(app, typed, cli::daemon_at({})))
+    fmt::print("{}\n", word);
+  return exit_code_of(cli::flush_output());
+}
+
 void add_help(CLI::App& app, arguments& a) {
   auto* verb = app.add_subcommand("help", "The help of a verb");
   verb->add_option("verb", a.what, "VERB; without one the list of verbs");
@@ -309,6 +359,7 @@ int main(int argc, char** argv) {
                 cli::explain_gang);
   add_gang_verb(app, a, "trace", "What happened to a gang, step by step", "tutti trace gang ring",
                 cli::trace_gang);
+  add_retry(app, a);
   add_cluster_verbs(app, a);
   add_wait(app, a);
   add_cancel(app, a);
@@ -316,7 +367,10 @@ int main(int argc, char** argv) {
   cli::add_scenario_verbs(app, a.run);
   cli::add_sim_verbs(app, a.run);
   add_version(app, a);
+  add_completion(app, a);
   add_help(app, a);
+  if (argc > 1 && std::string_view{argv[1]} == cli::complete_verb)
+    return complete(app, {argv + 2, argv + argc});
   const auto verbs = verbs_of(app);
   const std::string first = argc > 1 ? argv[1] : "";
   const bool is_verb = std::find(verbs.begin(), verbs.end(), first) != verbs.end();

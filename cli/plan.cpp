@@ -20,6 +20,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/output.hpp"
 #include "cli/role_host.hpp"
+#include "queue/memory.hpp"
 #include "sim/api_server/control_plane.hpp"
 
 namespace tutti::cli {
@@ -272,10 +273,9 @@ void print_table(const std::vector<verdict>& all) {
 json::object object_of(const std::vector<verdict>& all) {
   json::array items;
   for (const auto& v : all) {
-    json::object item{
-        {"namespace", v.name.space},      {"name", v.name.name},
-        {"fits", v.placement != nullptr}, {"tried", v.not_tried.empty()},
-        {"exitCode", code_of(v)},         {"reason", base::name_of(v.why_not.primary)}};
+    json::object item{{"namespace", v.name.space},      {"name", v.name.name},
+                      {"fits", v.placement != nullptr}, {"tried", v.not_tried.empty()},
+                      {"exitCode", code_of(v)},         {"reason", nullptr}};
     if (v.placement) {
       json::array seats;
       for (const auto& s : v.placement->slices)
@@ -283,11 +283,10 @@ json::object object_of(const std::vector<verdict>& all) {
           seats.push_back(json::object{{"pod", seat.pod_name}, {"node", seat.node_name.value}});
       item["seats"] = std::move(seats);
     } else {
-      if (v.not_tried.empty()) {
-        item["wanted"] = v.why_not.wanted;
-        item["placed"] = v.why_not.placed;
-      }
+      item["reason"] = base::name_of(v.why_not.primary);
       item["message"] = why_text(v);
+      if (v.not_tried.empty())
+        item["explanation"] = queue::to_json(v.why_not);
     }
     items.push_back(std::move(item));
   }

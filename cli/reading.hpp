@@ -13,10 +13,12 @@ struct read_options {
   std::string space = "default";
   bool all_spaces = false;
   std::string format = "table"; ///< table, wide, json, yaml, name
+  bool watches = false;         ///< get: goes on, and prints what changes
 };
 
 /// `noun` is gangs, nodes or shards (singular and the short names too). Prints on stdout, gangs and
-/// nodes by name.
+/// nodes by name. Gangs that are watched are printed again when they change, until somebody ends
+/// the process or nobody answers any more; of nodes and shards that is `bad_input`.
 base::result<void> get(const reader& from, const std::string& noun, const read_options& how,
                        const base::clock& clock);
 
@@ -32,6 +34,9 @@ base::result<void> explain_gang(const reader& from, const std::string& what,
                                 const read_options& how);
 /// Its recorded notes, oldest first. `what` as above; `not_found` if nothing is recorded.
 base::result<void> trace_gang(const reader& from, const std::string& what, const read_options& how);
+/// Frees it if it is quarantined, and has it tried now whatever it rests for. `to` posts. `what` as
+/// above.
+base::result<void> retry_gang(const reader& to, const std::string& what, const read_options& how);
 /// The whole scheduler on one screen.
 base::result<void> print_status(const reader& from, const read_options& how);
 /// Use of each rack, and all of them as one bar.
@@ -45,6 +50,7 @@ struct wait_options {
   int timeout_s = 60;
 };
 /// Polls until the gang is as wanted; `unavailable` after the timeout, with what it is instead.
+/// Says so once if nobody answers, and goes on trying: the scheduler may be starting.
 base::result<void> wait_for_gang(const reader& from, const std::string& what,
                                  const read_options& how, const wait_options& until,
                                  const base::clock& clock);

@@ -112,7 +112,7 @@ std::string in_doubt_text(const json::array& shards) {
   for (const auto& s : shards)
     if (const auto n = number(s.as_object(), "in_doubt"); n > 0) {
       all += n;
-      oldest_ms = std::max(oldest_ms, number(s.as_object(), "oldest_ms"));
+      oldest_ms = std::max(oldest_ms, number(s.as_object(), "in_doubt_oldest_ms"));
     }
   return all == 0 ? "0" : fmt::format("{}, the oldest for {}", all, age_text(oldest_ms));
 }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <thread>
 #include <tuple>
+#include <utility>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
@@ -90,6 +91,13 @@ std::string closest_text(const json::object& why) {
   return out;
 }
 
+/// True if the detail of a refused gang has the numbers that its explanation has, too.
+bool says_the_refusal(const json::object& gang) {
+  const auto* why = gang.if_contains("explanation");
+  return why != nullptr && why->is_object()
+         && cell(why->as_object(), "text") == cell(gang, "reason") + ": " + cell(gang, "detail");
+}
+
 /// The lines of `tutti explain` that come from the last refusal.
 void print_why(const json::object& why) {
   auto text = cell(why, "reason");
@@ -158,7 +166,7 @@ base::result<void> explain_gang(const reader& from, const std::string& what,
   fmt::print("{}\n", headline(*g));
   if (const auto* why = g->if_contains("explanation"); why != nullptr && why->is_object())
     print_why(why->as_object());
-  else if (const auto reason = cell(*g, "reason"); !reason.empty() && reason != "<none>")
+  else if (const auto reason = cell(*g, "reason"); !reason.empty())
     line("Why", reason + (cell(*g, "detail").empty() ? "" : ": " + cell(*g, "detail")));
   else
     line("Why", "nothing holds it back");
@@ -183,9 +191,10 @@ base::result<void> describe_gang(const reader& from, const std::string& what,
                                      {"Bound:", "bound"},
                                      {"Phase:", "phase"},
                                      {"Reason:", "reason"},
-                                     {"Detail:", "detail"},
                                      {"Attempts:", "attempts"}})
     line(title, cell(*g, field));
+  if (!says_the_refusal(*g))
+    line("Detail:", cell(*g, "detail"));
   if (const auto* why = g->if_contains("explanation"); why != nullptr && why->is_object()) {
     fmt::print("Last refusal:\n");
     print_why(why->as_object());
@@ -239,50 +248,108 @@ base::result<void> trace_gang(const reader& from, const std::string& what,
   return {};
 }
 
+base::result<void> retry_gang(const reader& to, const std::string& what, const read_options& how) {
+  auto said = to(gang_path(what, how) + "/retry");
+  if (!said)
+    return said.error();
+  if (print_as_machine(*said, how.format))
+    return {};
+  const auto* before = said->if_contains("before");
+  const auto phase =
+      before != nullptr && before->is_object() ? cell(before->as_object(), "phase") : std::string{};
+  const bool is_freed = cell(*said, "was_quarantined") == "true";
+  fmt::print("gang/{} {}\n", cell(*said, "name"),
+             is_freed           ? "freed, and tried again"
+             : phase == "Bound" ? "is bound: there is nothing to try"
+                                : "is tried again");
+  return {};
+}
+
+namespace {
+
+/// Until when `wait` waits, and what it says while nobody answers.
+class waiting {
+public:
+  waiting(const wait_options& how, const base::clock& clock)
+      : how_(how), clock_(clock), deadline_(clock.now() + std::chrono::seconds{how.timeout_s}) {}
+
+  bool is_over() const { return clock_.now() >= deadline_; }
+  static void pause() { std::this_thread::sleep_for(poll_interval); }
+
+  /// Nobody answers: no error before the time is over. A scheduler that starts is waited for.
+  base::result<void> bear(const base::error& e) {
+    if (is_over())
+      return base::error{e.what(), fmt::format("{}, for {} s", e.message(), how_.timeout_s),
+                         e.hint()};
+    if (!std::exchange(has_said_, true))
+      fmt::print(stderr, "{}; trying again for {} s\n", e.message(), how_.timeout_s);
+    pause();
+    return {};
+  }
+
+private:
+  const wait_options& how_;
+  const base::clock& clock_;
+  const base::time_point deadline_;
+  bool has_said_ = false;
+};
+
+} // namespace
+
 base::result<void> wait_for_gang(const reader& from, const std::string& what,
                                  const read_options& how, const wait_options& until,
                                  const base::clock& clock) {
-  const auto deadline = clock.now() + std::chrono::seconds{until.timeout_s};
+  waiting patience{until, clock};
   const std::string wanted = until.until == "degraded" ? "Degraded" : "Bound";
   const auto name = full_name(what, how);
   for (;;) {
     auto g = read_gang(from, what, how);
+    if (!g && g.error().what() == base::code::unavailable) {
+      if (auto ok = patience.bear(g.error()); !ok)
+        return ok;
+      continue;
+    }
     if (!g && g.error().what() != base::code::not_found)
       return g.error();
     if (g && cell(*g, "phase") == wanted) {
       fmt::print("gang/{} {}\n", cell(*g, "name"), until.until);
       return {};
     }
-    if (clock.now() >= deadline) {
+    if (patience.is_over()) {
       const auto seen =
           !g ? "not there"
-             : cell(*g, "phase") + (cell(*g, "reason") == "<none>" ? "" : " " + cell(*g, "reason"));
+             : cell(*g, "phase") + (cell(*g, "reason").empty() ? "" : " " + cell(*g, "reason"));
       return base::error{base::code::unavailable,
                          fmt::format("gang {} is not {} after {} s: it is {}", name, until.until,
                                      until.timeout_s, seen),
                          g ? "why: tutti explain gang " + name
                            : "`tutti get gangs -A` lists the gangs"};
     }
-    std::this_thread::sleep_for(poll_interval);
+    waiting::pause();
   }
 }
 
 base::result<void> wait_until_settled(const reader& from, const wait_options& until,
                                       const base::clock& clock) {
-  const auto deadline = clock.now() + std::chrono::seconds{until.timeout_s};
+  waiting patience{until, clock};
   for (;;) {
     auto said = from("/api/settled");
+    if (!said && said.error().what() == base::code::unavailable) {
+      if (auto ok = patience.bear(said.error()); !ok)
+        return ok;
+      continue;
+    }
     if (!said)
       return said.error();
     if (cell(*said, "settled") == "true") {
       fmt::print("settled\n");
       return {};
     }
-    if (clock.now() >= deadline)
+    if (patience.is_over())
       return base::error{base::code::unavailable,
                          fmt::format("not settled after {} s", until.timeout_s),
                          "what is under way: tutti status; tutti get gangs -A"};
-    std::this_thread::sleep_for(poll_interval);
+    waiting::pause();
   }
 }
 

@@ -1,11 +1,15 @@
 // The lists: gangs, nodes, shards; as tables or for machines.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <thread>
+#include <utility>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
@@ -15,6 +19,9 @@ namespace tutti::cli {
 namespace {
 
 namespace json = boost::json;
+
+/// How often `-w` looks: a person reads no faster.
+constexpr std::chrono::milliseconds watch_interval{500};
 
 /// By namespace and name, whatever order the daemon keeps.
 void sort_by_name(json::array& items) {
@@ -41,7 +48,7 @@ bool print_as_machine(const json::object& list, const std::string& format, const
   return true;
 }
 
-void print_gangs(const json::array& items, const read_options& how, std::int64_t now_ms) {
+std::vector<std::string> gang_titles(const read_options& how) {
   std::vector<std::string> titles;
   if (how.all_spaces)
     titles.push_back("NAMESPACE");
@@ -51,35 +58,36 @@ void print_gangs(const json::array& items, const read_options& how, std::int64_t
     for (const char* t : {"ATTEMPTS", "DETAIL"})
       titles.push_back(t);
   titles.push_back("AGE");
-  table out{titles};
-  for (const auto& x : items) {
-    const auto& row = x.as_object();
-    std::vector<std::string> cells;
-    if (how.all_spaces)
-      cells.push_back(cell(row, "namespace"));
-    cells.push_back(cell(row, "name"));
-    cells.push_back(cell(row, "priority"));
-    cells.push_back(fmt::format("{}/{}", number(row, "bound"),
-                                std::max(number(row, "members"), number(row, "min"))));
-    cells.push_back(cell(row, "phase"));
-    cells.push_back(cell(row, "reason"));
-    if (how.format == "wide") {
-      cells.push_back(cell(row, "attempts"));
-      cells.push_back(cell(row, "message").empty() ? cell(row, "detail") : cell(row, "message"));
-    }
-    cells.push_back(row.contains("created") && number(row, "created") > 0
-                        ? age_text(now_ms - number(row, "created"))
-                        : "<unknown>");
-    out.add(std::move(cells));
-  }
-  std::fputs(out.text().c_str(), stdout);
+  return titles;
 }
 
-base::result<void> get_gangs(const reader& from, const read_options& how,
-                             const base::clock& clock) {
+/// The last cell is the age, which changes by itself.
+std::vector<std::string> gang_cells(const json::object& row, const read_options& how,
+                                    std::int64_t now_ms) {
+  std::vector<std::string> cells;
+  if (how.all_spaces)
+    cells.push_back(cell(row, "namespace"));
+  cells.push_back(cell(row, "name"));
+  cells.push_back(cell(row, "priority"));
+  cells.push_back(fmt::format("{}/{}", number(row, "bound"),
+                              std::max(number(row, "members"), number(row, "min"))));
+  cells.push_back(cell(row, "phase"));
+  cells.push_back(cell(row, "reason"));
+  if (how.format == "wide") {
+    cells.push_back(cell(row, "attempts"));
+    cells.push_back(cell(row, "detail"));
+  }
+  cells.push_back(row.contains("created") && number(row, "created") > 0
+                      ? age_text(now_ms - number(row, "created"))
+                      : "<unknown>");
+  return cells;
+}
+
+/// The gangs that are asked for, by name.
+base::result<json::object> read_gangs(const reader& from, const read_options& how) {
   auto list = from("/api/gangs");
   if (!list)
-    return list.error();
+    return list;
   auto& items = list->at("items").as_array();
   if (!how.all_spaces)
     items.erase(std::remove_if(items.begin(), items.end(),
@@ -88,6 +96,97 @@ base::result<void> get_gangs(const reader& from, const read_options& how,
                                }),
                 items.end());
   sort_by_name(items);
+  return list;
+}
+
+/// Follows the gangs: each is printed when it is new, has changed or has gone. What changes by
+/// itself as time goes by is no news.
+class gang_watch {
+public:
+  gang_watch(const read_options& how, const base::clock& clock)
+      : how_(how), clock_(clock), table_(gang_titles(how)) {}
+
+  void show(const json::array& items) {
+    std::map<std::string, json::object> now;
+    for (const auto& x : items) {
+      const auto& row = x.as_object();
+      now.emplace(cell(row, "namespace") + "/" + cell(row, "name"), row);
+    }
+    for (auto& [name, row] : known_)
+      if (!now.contains(name)) {
+        row["phase"] = "Deleted";
+        row["reason"] = nullptr;
+        print(row);
+      }
+    for (const auto& [name, row] : now) {
+      const auto before = known_.find(name);
+      if (before == known_.end() || news_in(row) != news_in(before->second))
+        print(row);
+    }
+    known_ = std::move(now);
+    std::fflush(stdout);
+  }
+
+private:
+  std::string news_in(const json::object& row) const {
+    if (how_.format == "json" || how_.format == "yaml") {
+      auto lasting = row;
+      for (const char* field : {"reason_for_ms", "next_try_in_ms", "tried_at_latest_in_ms"})
+        lasting.erase(field);
+      return json::serialize(lasting);
+    }
+    auto cells = gang_cells(row, how_, 0);
+    cells.pop_back();
+    return fmt::format("{}", fmt::join(cells, "\n"));
+  }
+
+  void print(const json::object& row) {
+    if (how_.format == "json")
+      std::fputs(pretty_json(row).c_str(), stdout);
+    else if (how_.format == "yaml")
+      std::fputs(("---\n" + yaml_text(row)).c_str(), stdout);
+    else if (how_.format == "name")
+      fmt::print("gang/{}\n", cell(row, "name"));
+    else
+      print_row(gang_cells(row, how_, clock_.wall_now().unix_ms));
+  }
+
+  void print_row(std::vector<std::string> cells) {
+    const auto line = table_.line(std::move(cells));
+    if (!std::exchange(has_titles_, true))
+      std::fputs(table_.text().c_str(), stdout);
+    std::fputs(line.c_str(), stdout);
+  }
+
+  const read_options& how_;
+  const base::clock& clock_;
+  table table_;
+  bool has_titles_ = false;
+  std::map<std::string, json::object> known_; ///< by "namespace/name", as last seen
+};
+
+base::result<void> watch_gangs(const reader& from, const read_options& how,
+                               const base::clock& clock) {
+  gang_watch all{how, clock};
+  for (;;) {
+    auto list = read_gangs(from, how);
+    if (!list)
+      return list.error();
+    all.show(list->at("items").as_array());
+    if (auto out = flush_output(); !out)
+      return out;
+    std::this_thread::sleep_for(watch_interval);
+  }
+}
+
+base::result<void> get_gangs(const reader& from, const read_options& how,
+                             const base::clock& clock) {
+  if (how.watches)
+    return watch_gangs(from, how, clock);
+  auto list = read_gangs(from, how);
+  if (!list)
+    return list.error();
+  const auto& items = list->at("items").as_array();
   if (print_as_machine(*list, how.format, "gang"))
     return {};
   if (items.empty()) {
@@ -97,7 +196,10 @@ base::result<void> get_gangs(const reader& from, const read_options& how,
                stderr);
     return {};
   }
-  print_gangs(items, how, clock.wall_now().unix_ms);
+  table out{gang_titles(how)};
+  for (const auto& x : items)
+    out.add(gang_cells(x.as_object(), how, clock.wall_now().unix_ms));
+  std::fputs(out.text().c_str(), stdout);
   return {};
 }
 
@@ -149,6 +251,9 @@ base::result<void> get(const reader& from, const std::string& noun, const read_o
                        "tutti get gangs | nodes | shards"};
   if (pos->second == "gangs")
     return get_gangs(from, how, clock);
+  if (how.watches)
+    return base::error{base::code::bad_input, fmt::format("{} cannot be watched", pos->second),
+                       "tutti get gangs -w"};
   if (pos->second == "nodes")
     return get_plain(
         from, "/api/nodes", "node", true,

@@ -2,6 +2,7 @@
 // why it waits.
 #include <ostream>
 
+#include <boost/json.hpp>
 #include <gtest/gtest.h>
 
 #include "golden.hpp"
@@ -45,7 +46,8 @@ std::vector<refused_file> refused_files() {
        {"document 1", "spec.containers[0].resources.requests", "1Zb"}},
       {"min_count_0",
        with_group("{schedulingPolicy: {gang: {minCount: 0}}}"),
-       {"document 2", "spec.schedulingPolicy.gang.minCount", "Required value"}},
+       {"document 2", "spec.schedulingPolicy.gang.minCount", "Required value",
+        "; allowed: 1 or more"}},
       {"min_count_that_is_no_number",
        with_group("{schedulingPolicy: {gang: {minCount: many}}}"),
        {"document 2", "spec.schedulingPolicy.gang.minCount", "many"}},
@@ -226,6 +228,38 @@ TEST_P(WaitingGang, is_accepted_and_says_why_with_numbers) {
   const auto seen = look_at(one.api());
   expect_sound(seen);
   EXPECT_EQ(seen.bound_of("odd"), 0);
+  one.stop();
+}
+
+/// The explanation of "odd" as a verb prints it for machines, without the state it was made on.
+boost::json::object explanation_in(const std::string& text) {
+  const auto whole = boost::json::parse(text).as_object();
+  const auto& of = whole.contains("items") ? whole.at("items").at(0).as_object() : whole;
+  auto why = of.at("explanation").as_object();
+  why.erase("view_version");
+  return why;
+}
+
+TEST(BadInput, plan_and_explain_give_the_same_explanation_and_nothing_is_short_but_the_key) {
+  temp_dir home;
+  const auto world =
+      home.file("world.yaml",
+                nodes_in_racks(4) + manifest(gang_text{.name = "odd", .topology = "no/such-key"}));
+  const auto planned = run({"plan", "-f", world, "-o", "json"});
+  daemon one{{.what = {"-f", world}, .listens = true}};
+  one.settle();
+  const auto explained = one.ask({"explain", "gang", "odd", "-o", "json"});
+  EXPECT_EQ(explanation_in(planned.out), explanation_in(explained.out));
+  EXPECT_EQ(explanation_in(planned.out).at("dimension").as_string(), "");
+  const auto group =
+      one.api().get("/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups/odd").body;
+  for (const auto& text :
+       {planned.out, run({"plan", "-f", world}).out, explained.out, group,
+        one.ask({"explain", "gang", "odd"}).out, one.ask({"describe", "gang", "odd"}).out,
+        one.ask({"get", "gangs", "-o", "wide"}).out}) {
+    EXPECT_NE(text.find("no node has the topology label no/such-key"), text.npos) << text;
+    EXPECT_EQ(text.find("short by"), text.npos) << text;
+  }
   one.stop();
 }
 

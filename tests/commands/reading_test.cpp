@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include <boost/json.hpp>
 #include <gtest/gtest.h>
 
 #include "golden.hpp"
@@ -41,6 +42,10 @@ void create_too_wide(const api_client& api) {
                                "resources": {"requests": {"cpu": "6"}}}]}})")
                   .status,
               201);
+}
+
+std::string text_at(const boost::json::object& x, const char* field) {
+  return std::string{x.at(field).as_string()};
 }
 
 /// One daemon for all tests here: they only read.
@@ -103,6 +108,25 @@ TEST_F(Reading, get_gangs_for_machines) {
   expect({"get", "gangs", "-o", "json"}, "get-gangs.json");
   expect({"get", "gangs", "-o", "yaml"}, "get-gangs.yaml");
   expect({"get", "gangs", "-o", "name"}, "get-gangs-name.txt");
+}
+
+TEST_F(Reading, lists_for_machines_are_typed_as_those_of_kubectl_and_say_null_for_nothing) {
+  for (const auto& [noun, kind] : std::vector<std::pair<std::string, std::string>>{
+           {"gangs", "Gang"}, {"nodes", "Node"}, {"shards", "Shard"}}) {
+    const auto text = one_->ask({"get", noun, "-o", "json"}).out;
+    const auto list = boost::json::parse(text).as_object();
+    EXPECT_EQ(list.begin()->key(), "apiVersion") << "first, as a reader expects it";
+    EXPECT_EQ(text_at(list, "apiVersion"), "tutti.dev/v1");
+    EXPECT_EQ(text_at(list, "kind"), kind + "List");
+    for (const auto& item : list.at("items").as_array()) {
+      EXPECT_EQ(text_at(item.as_object(), "apiVersion"), "tutti.dev/v1");
+      EXPECT_EQ(text_at(item.as_object(), "kind"), kind);
+    }
+    EXPECT_EQ(text.find("<none>"), text.npos) << noun;
+    EXPECT_EQ(one_->ask({"get", noun, "-o", "yaml"}).out.find("<none>"), std::string::npos);
+  }
+  const auto ring = boost::json::parse(one_->ask({"explain", "gang", "ring", "-o", "json"}).out);
+  EXPECT_TRUE(ring.at("reason").is_null());
 }
 
 TEST_F(Reading, get_nodes_shows_domains_pods_and_room) {
@@ -174,9 +198,10 @@ TEST_F(Reading, readiness_names_its_checks) {
   const api_client at{static_cast<std::uint16_t>(std::stoul(admin.substr(admin.rfind(':') + 1)))};
   EXPECT_EQ(at.get("/readyz").status, 200);
   EXPECT_EQ(at.get("/readyz").body, "ok\n");
-  EXPECT_EQ(at.get("/readyz?verbose").body, "[+]watch-sync ok\n[+]watch-fresh ok\n[+]queue ok\n"
-                                            "[+]topology ok\n[+]shards ok\n"
-                                            "readyz check passed\n");
+  EXPECT_EQ(at.get("/readyz?verbose").body,
+            "[+]watch-sync ok\n[+]watch-fresh ok\n[+]journal-writable ok\n[+]decision-log ok\n"
+            "[+]queue ok\n[+]topology ok\n[+]shards ok\nreadyz check passed\n");
+  EXPECT_EQ(at.get("/readyz/decision-log").body, "ok\n");
   EXPECT_EQ(at.get("/readyz/shards?verbose").body, "[+]shards ok\nreadyz check passed\n");
   EXPECT_EQ(at.get("/readyz/weather").status, 404);
 }
@@ -217,7 +242,8 @@ TEST(ReadingNobody, says_that_no_scheduler_answers_and_what_to_do) {
                                                  {"status"},
                                                  {"top", "racks"},
                                                  {"explain", "gang", "x"},
-                                                 {"wait", "--for", "settled"}}) {
+                                                 {"retry", "gang", "x"},
+                                                 {"get", "gangs", "-w"}}) {
     const auto said = run(verb); // of a port that nobody listens on
     EXPECT_EQ(said.code(), 1) << verb.front();
     EXPECT_EQ(said.out, "");

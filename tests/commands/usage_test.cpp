@@ -20,7 +20,8 @@ TEST_P(Help, says_what_the_verb_does_and_what_its_exit_codes_mean) {
 
 INSTANTIATE_TEST_SUITE_P(Of, Help,
                          testing::Values("plan", "local", "get", "describe", "explain", "trace",
-                                         "status", "top", "wait", "cancel", "version", "help"),
+                                         "retry", "status", "top", "wait", "cancel", "version",
+                                         "completion", "help"),
                          [](const auto& x) { return std::string{x.param}; });
 
 TEST(Usage, help_lists_all_verbs) {
@@ -129,6 +130,44 @@ INSTANTIATE_TEST_SUITE_P(
                     useless{"a_fault_that_is_not_there", {}, "C99", "C0 C1 C2"},
                     useless{"a_fault_without_a_number", {}, "C4:x", "C4:20"}),
     [](const auto& x) { return x.param.name; });
+
+/// What a shell is told when these words are typed, the last of them not yet whole.
+std::string offered(arguments typed, const std::string& server = "127.0.0.1:1") {
+  typed.insert(typed.begin(), "__complete");
+  const auto said = run(typed, {{"TUTTI_SERVER", server}});
+  EXPECT_EQ(said.code(), 0) << said.err;
+  EXPECT_EQ(said.err, "");
+  return said.out;
+}
+
+TEST(Completion, offers_verbs_flags_values_and_nouns) {
+  EXPECT_EQ(offered({"ex"}), "explain\n");
+  EXPECT_EQ(offered({"chaos", "re"}), "replay\n");
+  EXPECT_EQ(offered({"get", "--all"}), "--all-namespaces\n");
+  EXPECT_EQ(offered({"get", "gangs", "-o", "y"}), "yaml\n");
+  EXPECT_EQ(offered({"top", ""}), "racks\n");
+  EXPECT_EQ(offered({"local", "--until", "settled", "--step"}), "--step-events\n");
+  EXPECT_EQ(offered({"nonsense", "x"}), "");
+}
+
+TEST(Completion, offers_the_gangs_of_the_namespace_and_none_if_nobody_answers) {
+  EXPECT_EQ(offered({"explain", "gang", ""}), "");
+  daemon one{{.what = {"-f", example("small")}}};
+  one.settle();
+  EXPECT_EQ(offered({"explain", "gang", "r"}, one.admin()), "rack-mates\nring\n");
+  EXPECT_EQ(offered({"explain", "-n", "elsewhere", "gang", ""}, one.admin()), "");
+  one.stop();
+}
+
+TEST(Completion, of_bash_puts_in_what_is_offered) {
+  const auto said =
+      run_in_shell("bash -c 'tutti() { \"$TUTTI\" \"$@\"; }; source <(tutti completion bash); "
+                   "COMP_WORDS=(tutti get sh); COMP_CWORD=2; _tutti; echo \"${COMPREPLY[@]}\"'");
+  EXPECT_EQ(said.out, "shards shard\n") << said.err;
+  for (const char* shell : {"bash", "zsh", "fish"})
+    EXPECT_NE(run({"completion", shell}).out.find("tutti __complete"), std::string::npos);
+  EXPECT_EQ(run({"completion", "tcsh"}).code(), 2);
+}
 
 TEST(Usage, output_that_does_not_get_out_is_an_error) {
   const auto small = example("small");

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <csignal>
 #include <regex>
+#include <set>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -70,6 +72,53 @@ std::string first_difference(const lines& shown, const std::string& printed) {
       return "shown:   " + wanted + "\nprinted: " + is;
   }
   return {};
+}
+
+/// The indented lines of a page that call the program, without what a shell makes of their ends.
+lines commands_of(const std::string& path) {
+  lines out;
+  for (auto line : prose_of({path, text_of(path)})) {
+    line = line.starts_with("    ") ? line.substr(4) : std::string{};
+    if (line.starts_with("TUTTI_FAULT="))
+      line = line.substr(line.find(' ') + 1);
+    line = line.substr(0, std::min(line.find(" #"), line.find(" &")));
+    if (line.starts_with("tutti "))
+      out.push_back(line);
+  }
+  return out;
+}
+
+TEST(Shown, commands_for_newcomers_are_found_by_the_shell) {
+  for (const std::string path : {"README.md", "docs/start/quickstart.md"}) {
+    const auto text = text_of(path);
+    const auto set = text.find("    export PATH=\"$PWD/build/dev/bin:$PATH\"\n");
+    ASSERT_NE(set, text.npos) << path;
+    EXPECT_LT(set, text.find("\n    tutti ")) << path << ": before the first command";
+    EXPECT_FALSE(commands_of(path).empty()) << path;
+  }
+}
+
+TEST(Shown, commands_of_all_pages_have_verbs_and_flags_that_are_there) {
+  std::set<std::string> pages{"README.md"};
+  for (const auto& x : files_below("docs", ".md"))
+    if (x.path.starts_with("docs/start/") || x.path.starts_with("docs/operate/"))
+      pages.insert(x.path);
+  for (const auto& path : pages)
+    for (const auto& command : commands_of(path)) {
+      std::istringstream words{command};
+      std::string word, verb;
+      words >> word >> verb;
+      arguments help{verb, "--help"};
+      if (words >> word; verb == "chaos" || verb == "scenario")
+        help.insert(help.begin() + 1, word);
+      const auto known = commands::run(help);
+      ASSERT_EQ(known.code(), 0) << path << ": " << command;
+      for (bool more = !word.empty(); more; more = static_cast<bool>(words >> word))
+        if (word.starts_with("-") && word != "-") {
+          EXPECT_NE(known.out.find(word.substr(0, word.find('='))), std::string::npos)
+              << path << ": " << command << ": " << word;
+        }
+    }
 }
 
 TEST(Shown, plan_of_the_quick_start_is_what_is_printed) {
