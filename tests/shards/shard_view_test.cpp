@@ -226,7 +226,8 @@ TEST_F(ShardView, describes_itself) {
   world.now += 3s;
   EXPECT_EQ(read("shards"),
             R"({"shard":0,"epoch":1,"incarnation":1,"fresh":true,"nodes":2,"preparing":0,)"
-            R"("prepared":1,"in_doubt":1,"committed":1,"oldest_ms":3000})");
+            R"("prepared":1,"in_doubt":1,"committed":1,"oldest_ms":3000,)"
+            R"("in_doubt_oldest_ms":3000})");
   EXPECT_EQ(read("shards", "4"), "");
 }
 
