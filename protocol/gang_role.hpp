@@ -33,7 +33,8 @@ public:
     /// of the node by way of its shard.
     bool asks_by_shard = false;
     /// Shards may change owners under the feet of whoever decides: acks count only with the epoch
-    /// that the partition map has after the decision (rule 5).
+    /// that the partition map has after the decision (rule 5). And a later owner may have written
+    /// into the record: it is looked at between reading a pod and posting for it (rule 7).
     bool reads_map = false;
     bool writes_pod_events = true;  ///< one `Scheduled` Event per bound pod, as kube-scheduler does
     bool writes_gang_events = true; ///< GangBound, GangReservationAborted on the gang's root
@@ -119,6 +120,9 @@ private:
   void start_binding();
   void begin_binding();
   void give_up_blocked();
+  void keep_version(seat_progress& s, const std::string& version);
+  bool is_looked_at(const seat_progress& s) const;
+  bool must_look() const;
   void ask_leave(bool again);
   void post(seat_progress& s);
   void became_bound(seat_progress& s);
@@ -127,7 +131,7 @@ private:
 
   // giving up members (gang_role_withdraw.cpp)
   void cancel(seat_progress& s, std::string cause, bool needs_touch);
-  void write_cancels();
+  void amend_record();
   void fence(seat_progress& s);
   void let_go(seat_progress& s);
   void send_releases();
@@ -185,6 +189,7 @@ private:
   std::vector<base::pod_uid> victims_gone_;
   std::vector<base::pod_uid> to_cancel_; ///< wait for the amendment under way to come back
   bool is_amending_ = false;
+  std::uint64_t amendments_ = 0; ///< asked for; all but one under way are answered
   bool is_map_asked_ = false;
   bool first_touch_ = false; ///< withdrawing: every member is touched before anything is cancelled
   std::size_t touches_left_ = 0;

@@ -1,6 +1,7 @@
 // Bindings: leave of the node, the post, and the API server's word. Only after cover.
 #include "protocol/gang_role.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -44,6 +45,29 @@ void gang_role::give_up_blocked() {
   }
 }
 
+/// Read, look, post (rule 7). Whoever adopts the record touches its members before it gives them
+/// up, and then a Binding by a version from before is refused; by a version that was read after the
+/// touch it would not be. So between the read of a new version and its use the record is looked at.
+/// Alone in the log there is nobody to look for.
+void gang_role::keep_version(seat_progress& s, const std::string& version) {
+  if (how_.reads_map && s.resource_version != version)
+    s.look_due = amendments_ + 1;
+  s.resource_version = version;
+}
+
+bool gang_role::is_looked_at(const seat_progress& s) const {
+  return s.look_due <= amendments_ - (is_amending_ ? 1 : 0);
+}
+
+/// Somebody could be bound, but for a look.
+bool gang_role::must_look() const {
+  return state_ == attempt_state::binding
+         && std::any_of(rolling_->seats().begin(), rolling_->seats().end(), [this](const auto& s) {
+              return (s.state == seat_state::waiting || s.state == seat_state::checking)
+                     && !is_looked_at(s) && rolling_->slices()[s.slice].acked;
+            });
+}
+
 /// Asks each node once for all members that wait for it: is everything really there plus these
 /// within allocatable? Upholds S1b. `again` repeats the question for those that were refused or not
 /// answered.
@@ -55,7 +79,7 @@ void gang_role::ask_leave(bool again) {
     if (!is_due)
       continue;
     // A seat binds only on its own shard's ack, even when others have covered the gang.
-    if (!rolling_->slices()[s.slice].acked)
+    if (!rolling_->slices()[s.slice].acked || !is_looked_at(s))
       continue;
     if (s.state == seat_state::waiting)
       move(s, seat_state::checking);
@@ -96,7 +120,8 @@ void gang_role::post(seat_progress& s) {
   // Rule 6, "stop posting": not while the gang is being withdrawn, not once the minimum is out of
   // reach with nobody bound, and not on a shard's word that was taken back. The timer asks again.
   const bool is_hopeless = rolling_->bound_count() == 0 && !rolling_->can_be_covered();
-  if (state_ != attempt_state::binding || is_hopeless || !rolling_->slices()[s.slice].acked)
+  if (state_ != attempt_state::binding || is_hopeless || !rolling_->slices()[s.slice].acked
+      || !is_looked_at(s))
     return;
   if (s.resource_version.empty()) {
     out_.tell(to(role_kind::binder), read_pod{attempt_, pod_name(*s.where), s.where->pod});
@@ -126,11 +151,11 @@ void gang_role::hear(const bind_answer& x) {
       advance();
     return;
   case bind_verdict::moved:
-    // The pod was edited. It is still ours and not cancelled (we alone cancel): post on what was
-    // read.
-    s->resource_version = x.resource_version;
-    move(*s, seat_state::checking);
-    if (!is_overdue_)
+    // The pod was edited. It is still ours and not cancelled (we alone cancel, or look first): post
+    // on what was read.
+    keep_version(*s, x.resource_version);
+    move(*s, is_looked_at(*s) ? seat_state::checking : seat_state::waiting);
+    if (!is_overdue_ && s->state == seat_state::checking)
       post(*s);
     break;
   case bind_verdict::gated:
@@ -190,7 +215,7 @@ void gang_role::on_read(seat_progress& s, const pod_read& x) {
   const auto& cancelled = rolling_->what().cancelled;
   const bool is_cancelled =
       x.touched || std::find(cancelled.begin(), cancelled.end(), x.uid) != cancelled.end();
-  s.resource_version = x.resource_version;
+  keep_version(s, x.resource_version);
   switch (x.state) {
   case pod_state::bound:
     if (x.node == s.where->node_name)
@@ -219,7 +244,7 @@ void gang_role::on_read(seat_progress& s, const pod_read& x) {
       let_go(s);
     } else if (is_cancelled) {
       fence(s);
-    } else if (s.state == seat_state::checking) {
+    } else if (s.state == seat_state::checking && is_looked_at(s)) {
       post(s);
     } else {
       move(s, seat_state::waiting);

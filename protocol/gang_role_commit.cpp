@@ -154,7 +154,7 @@ void gang_role::advance() {
     else if (is_overdue_ && rolling_->bound_count() == 0 && !is_posting && !rolling_->all_settled())
       withdraw("nobody could be bound in time");
   }
-  write_cancels();
+  amend_record();
   finish_if_settled();
 }
 
@@ -261,6 +261,7 @@ void gang_role::finish_if_settled() {
   go(attempt_state::finishing);
   out_.add(fault{"C8"});
   is_amending_ = true;
+  ++amendments_;
   out_.add(amend{slot_of(attempt_), {.by = fence_epoch_, .finish = true}});
 }
 
@@ -289,7 +290,9 @@ void gang_role::on(const amended& x) {
         std::move(why));
     return;
   }
-  out_.add(fault{"C11"});
+  if (std::any_of(rolling_->seats().begin(), rolling_->seats().end(),
+                  [](const auto& s) { return s.state == seat_state::cancelling; }))
+    out_.add(fault{"C11"});
   if (state_ == attempt_state::withdrawing)
     out_.add(fault{"C13"});
   for (auto& s : rolling_->seats())

@@ -54,6 +54,7 @@ std::uint64_t gang_role::state_hash() const {
     add(static_cast<std::uint64_t>(s.state) * 4 + (s.needs_touch ? 1u : 0u)
         + (s.was_touched ? 2u : 0u));
     add(base::hash_of(s.resource_version));
+    add(is_looked_at(s) ? 0 : s.look_due - amendments_ + 1);
     add(s.blocked_since
             ? static_cast<std::uint64_t>(s.blocked_since->time_since_epoch().count()) + 1
             : 0);

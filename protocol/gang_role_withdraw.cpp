@@ -22,12 +22,18 @@ void gang_role::cancel(seat_progress& s, std::string cause, bool needs_touch) {
               release{attempt_, {s.where->pod}});
 }
 
-/// Rule 7a: all that waits to be cancelled, in one durable write. One amendment is under way at a
-/// time.
-void gang_role::write_cancels() {
-  if (is_amending_ || to_cancel_.empty())
+/// Rule 7a: all that waits to be cancelled, in one durable write. Where later owners may have
+/// written, an amendment that changes nothing is the look before a post: it is refused once one of
+/// them has adopted the record. One amendment is under way at a time.
+void gang_role::amend_record() {
+  if (is_amending_ || (to_cancel_.empty() && !must_look()))
     return;
   is_amending_ = true;
+  ++amendments_;
+  if (to_cancel_.empty()) {
+    out_.add(amend{slot_of(attempt_), {.by = fence_epoch_, .cancel = {}, .adopt = true}});
+    return;
+  }
   out_.add(fault{"C10"});
   out_.add(amend{slot_of(attempt_), {.by = fence_epoch_, .cancel = std::exchange(to_cancel_, {})}});
 }
@@ -88,7 +94,7 @@ void gang_role::withdraw(std::string cause) {
 void gang_role::on_first_touch(seat_progress& s, const pod_read& x) {
   ensure(touches_left_ > 0);
   s.was_touched = true;
-  s.resource_version = x.resource_version;
+  keep_version(s, x.resource_version);
   --touches_left_;
   const bool has_run = x.state == pod_state::bound || x.state == pod_state::terminal;
   if (has_run && x.node == s.where->node_name) {

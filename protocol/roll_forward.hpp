@@ -22,6 +22,7 @@ struct seat_progress {
   std::size_t slice = 0;       ///< index into the plan's slices
   seat_state state = seat_state::waiting;
   std::string resource_version;                  ///< as last read; empty = not known
+  std::uint64_t look_due = 0;                    ///< bound only after so many amendments
   std::string cause;                             ///< why it was given up
   bool needs_touch = true;                       ///< rule 7b: not skipped
   bool was_touched = false;                      ///< by a withdrawal's first round

@@ -10,6 +10,18 @@ struct coordinator_map : coordinator {
   coordinator_map() { role = std::make_unique<gang_role>(gang_role::options{.reads_map = true}); }
 
   void map_says(std::vector<std::uint64_t> epochs) { hear(map_told{attempt, std::move(epochs)}); }
+  /// A later owner resumes the decision, has read every member, and is covered.
+  void succeeds() {
+    is_committed();
+    role = std::make_unique<gang_role>(gang_role::options{.reads_map = true});
+    hear(resume_decision{durable, {8}, {3}, 1});
+    map_says({1, 1});
+    quiet();
+    all_ack();
+    for (const auto& pod : pods)
+      reads(pod, pod_state::pending);
+    ASSERT_TRUE(is_covered());
+  }
   bool is_covered() { return role->state() == attempt_state::binding; }
 };
 
@@ -91,6 +103,78 @@ TEST_F(coordinator_map, a_successor_reads_the_map_before_it_counts) {
   EXPECT_FALSE(is_covered());
   map_says({1, 1});
   EXPECT_TRUE(is_covered());
+}
+
+// ---------------------------------------------------------------- read, look, post (rule 7)
+
+TEST_F(coordinator_map, what_the_last_look_read_is_posted_without_another_look) {
+  is_committed();
+  map_says({1, 1});
+  quiet();
+  all_ack();
+  nodes_give_leave();
+  EXPECT_EQ(bound_by_us(), pods);
+  EXPECT_TRUE(take<amend>().empty());
+}
+
+TEST_F(coordinator_map, a_successor_looks_at_the_record_before_it_posts_what_it_has_read) {
+  succeeds();
+  EXPECT_TRUE(sent<may_bind>().empty());
+  ASSERT_EQ(take<amend>().size(), 1u) << "one look for all";
+  EXPECT_TRUE(take<amend>()[0].what.adopt);
+  EXPECT_EQ(take<amend>()[0].what.by.value, 8u);
+  store_amends();
+  nodes_give_leave();
+  EXPECT_EQ(bound_by_us(), pods);
+}
+
+TEST_F(coordinator_map, Q1_a_look_that_finds_a_later_owner_stops_every_post) {
+  succeeds();
+  const auto look = take<amend>();
+  ASSERT_EQ(look.size(), 1u);
+  quiet();
+  give(amend_refused{look[0].slot, durable});
+  EXPECT_EQ(take<rebuild>().size(), 1u);
+  resend_is_due();
+  EXPECT_TRUE(sent<may_bind>().empty());
+  EXPECT_TRUE(bound_by_us().empty());
+}
+
+TEST_F(coordinator_map, a_pod_that_was_edited_is_looked_at_before_it_is_posted_again) {
+  is_committed();
+  map_says({1, 1});
+  all_ack();
+  nodes_give_leave();
+  quiet();
+  binds("p0", bind_verdict::moved, "9"); // by a label, or by the touch of a later owner
+  EXPECT_TRUE(bound_by_us().empty());
+  EXPECT_EQ(take<amend>().size(), 1u);
+  binds("p1", bind_verdict::moved, "8"); // read after that look was asked for
+  store_amends();
+  nodes_give_leave();
+  EXPECT_EQ(bound_by_us(), std::vector<std::string>{"p0"});
+  EXPECT_EQ(take<amend>().size(), 1u) << "p1 needs a look of its own";
+  store_amends();
+  nodes_give_leave();
+  EXPECT_EQ(bound_by_us(), std::vector<std::string>{"p1"});
+}
+
+TEST_F(coordinator_map,
+       members_that_a_withdrawal_has_touched_are_looked_at_before_they_are_posted) {
+  is_committed();
+  map_says({1, 1});
+  acks(0);
+  acks(1, true);
+  ASSERT_EQ(role->state(), attempt_state::withdrawing);
+  touched("p1");
+  acks(1);
+  quiet();
+  touched("p0", pod_state::bound, "node-of-p0"); // no withdrawal then (C14)
+  EXPECT_TRUE(sent<may_bind>().empty());
+  EXPECT_EQ(take<amend>().size(), 1u);
+  store_amends();
+  nodes_give_leave();
+  EXPECT_EQ(bound_by_us(), std::vector<std::string>{"p1"});
 }
 
 TEST_F(coordinator_map, Q2_whoever_loses_its_slot_tells_its_partition_the_winner) {
