@@ -70,7 +70,7 @@ void binder_role::hear(const protocol::bind& x, protocol::effects& out) {
     replace(pos->second, x);
     return;
   }
-  request r{.kind = request_kind::bind, .at = first_step(x), .what = x};
+  request r{.kind = request_kind::bind, .at = first_step(x), .what = x, .asked = now_};
   add(std::move(r), out);
 }
 
@@ -84,15 +84,19 @@ binder_role::step binder_role::first_step(const protocol::bind& x) {
 /// The gang asks again, and what it asks has changed: it has read a newer version and looked at its
 /// record since, or its owner has a higher fence. The older words would be refused, dropped as
 /// fenced and never answered, or bind to a node that is not meant any more. What is on its way may
-/// still win, so the pod is read before the newer Binding leaves (read, look, post).
+/// still win, so the pod is read, and the gang told what became of it (read, look, post). A gang
+/// that has heard nothing asks without a version: what is known here stands.
 void binder_role::replace(request_id id, const protocol::bind& x) {
   auto& r = requests_.at(id);
-  const bool is_copy = x.node == r.what.node && x.resource_version == r.what.resource_version
-                       && x.fence == r.what.fence && x.before == r.what.before;
+  const bool is_same_version =
+      x.resource_version.empty() || x.resource_version == r.what.resource_version;
+  const bool is_copy = x.node == r.what.node && is_same_version && x.fence == r.what.fence
+                       && x.before == r.what.before;
   if (is_copy || x.fence < r.what.fence)
     return; // a second copy is answered by the first; an older owner's by nobody
   const bool has_left = r.is_open || r.at == step::reading;
   r.what = x;
+  r.asked = now_;
   r.next_write = 0;
   r.tries = 0;
   r.was_refused = false;
@@ -153,6 +157,10 @@ std::optional<protocol::http_request> binder_role::next_exchange(request_id id,
   }
   if (r.is_stopped && r.at != step::reading) {
     finish(id); // the touch that stopped it is the answer
+    return std::nullopt;
+  }
+  if (is_leave_old(r)) {
+    answer_bind(id, bind_verdict::moved, {.resource_version = r.what.resource_version}, out);
     return std::nullopt;
   }
   r.is_open = true;
@@ -341,13 +349,14 @@ void binder_role::bind_by_view(request_id id, request& r, const pod_view& pod,
     drop_fenced(id, out);
   else if (pod.is_gated)
     answer_bind(id, bind_verdict::gated, pod, out);
-  else if (pod.resource_version != r.what.resource_version || r.is_stopped)
+  else
     answer_bind(id, bind_verdict::moved, pod, out);
-  else {
-    // Same version, unbound: nothing has happened yet, and the very same Binding may go out again.
-    r.at = step::posting;
-    retry(id, r, {}, out);
-  }
+}
+
+/// Upholds S1b: leave of a node does not last, for a node may go and another come under its name.
+bool binder_role::is_leave_old(const request& r) const {
+  return r.kind == request_kind::bind && r.at == step::posting
+         && now_ - r.asked > limits::leave_lasts;
 }
 
 void binder_role::answer_bind(request_id id, bind_verdict v, const pod_view& pod,
@@ -481,6 +490,7 @@ std::uint64_t binder_role::state_hash() const {
     add(r.next_write);
     add(r.touch_no);
     add(r.tries);
+    add(static_cast<std::uint64_t>(r.asked.time_since_epoch().count()));
     add(waits ? id : 0);
   }
   for (const auto id : line)

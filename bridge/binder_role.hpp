@@ -16,14 +16,15 @@ namespace tutti::bridge {
 
 /// A Binding cannot be taken back, its answer can be lost, and an older owner of the gang may still
 /// be writing. So every Binding carries uid and resourceVersion as the gang last read them; an
-/// unknown answer is settled by reading the pod, never by guessing (B1); and a Binding whose
-/// version is stale is *not* repeated with a newer one here: the gang must first look at its record
-/// (rule 7), so it is answered `moved`.
+/// unknown answer is settled by reading the pod, never by guessing (B1); and a Binding that came to
+/// nothing is *not* repeated here, neither with a newer version, for which the gang must first look
+/// at its record (rule 7), nor with the same, for which it needs leave of the node once more (S1b):
+/// it is answered `moved`. So is one that has waited here for longer than leave lasts.
 ///
 ///     bind:   writing ─▶ checking ─ each write is there ─▶ posting ─ 201 ─▶ bound
 ///                ▲           │ not there                    │ 409, unknown
 ///                └───────────┘                              ▼
-///             bound, elsewhere, gone, replaced, gated, moved ◀─ reading ─ same version ─▶ posting
+///             bound, elsewhere, gone, replaced, gated, moved ◀─ reading
 ///     read:   reading ─▶ pod_read
 ///     touch:  touching ─▶ pod_read (touched); refused or unknown: touching again
 ///
@@ -52,7 +53,8 @@ private:
   struct request {
     request_kind kind = request_kind::bind;
     step at = step::posting;
-    protocol::bind what; // read and touch use its attempt, pod, uid, partition, fence
+    protocol::bind what;      // read and touch use its attempt, pod, uid, partition, fence
+    base::time_point asked{}; // bind: when the gang said so, with leave of the node
     std::size_t next_write = 0;
     std::uint64_t touch_no = 0;
     std::uint32_t tries = 0;    // failures in a row
@@ -87,6 +89,7 @@ private:
   bool on_common(request_id id, request& r, verdict v, std::int64_t retry_after_ms,
                  protocol::effects& out);
 
+  bool is_leave_old(const request& r) const;
   void bind_by_view(request_id id, request& r, const pod_view& pod, protocol::effects& out);
   void answer_bind(request_id id, protocol::bind_verdict v, const pod_view& pod,
                    protocol::effects& out);

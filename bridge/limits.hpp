@@ -9,6 +9,9 @@
 
 namespace tutti::bridge::limits {
 
+/// A Binding that has not left so long after its node gave leave needs it once more: longer than a
+/// healthy server lets Bindings wait, shorter than any cloud takes to make a node anew.
+inline constexpr auto leave_lasts = std::chrono::seconds{15};
 /// Objects per page of a list: what kubectl and client-go ask for.
 inline constexpr std::uint32_t page_size = 500;
 /// A watch is asked to end by itself after this, plus up to as much again, so that watches spread

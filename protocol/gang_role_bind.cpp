@@ -151,12 +151,12 @@ void gang_role::hear(const bind_answer& x) {
       advance();
     return;
   case bind_verdict::moved:
-    // The pod was edited. It is still ours and not cancelled (we alone cancel, or look first): post
-    // on what was read.
+    // It is unbound, still ours and not cancelled (we alone cancel, or look first): to be posted on
+    // what was read, with leave once more. At once if the pod was edited; else the Binding came to
+    // nothing, and the timer asks, ever later.
+    move(*s,
+         s->resource_version != x.resource_version ? seat_state::waiting : seat_state::checking);
     keep_version(*s, x.resource_version);
-    move(*s, is_looked_at(*s) ? seat_state::checking : seat_state::waiting);
-    if (!is_overdue_ && s->state == seat_state::checking)
-      post(*s);
     break;
   case bind_verdict::gated:
   case bind_verdict::forbidden:
@@ -244,18 +244,16 @@ void gang_role::on_read(seat_progress& s, const pod_read& x) {
       let_go(s);
     } else if (is_cancelled) {
       fence(s);
-    } else if (s.state == seat_state::checking && is_looked_at(s)) {
-      post(s);
     } else {
-      move(s, seat_state::waiting);
+      move(s, seat_state::waiting); // leave that was given before the read is not counted on
     }
     break;
   }
   advance();
 }
 
-/// The binder always answers, unless it died with the question: ask again, seldom. A Binding posted
-/// twice is refused by its own resourceVersion and read back as bound.
+/// The binder always answers, unless it died with the question: ask again, seldom. The leave for a
+/// Binding is as old as the first question by now: without a version it is read, and not posted.
 void gang_role::ask_binder_again() {
   for (auto& s : rolling_->seats()) {
     switch (s.state) {
@@ -263,9 +261,14 @@ void gang_role::ask_binder_again() {
       out_.tell(to(role_kind::binder), read_pod{attempt_, pod_name(*s.where), s.where->pod});
       break;
     case seat_state::posting:
-      out_.tell(to(role_kind::binder),
-                bind{attempt_, pod_name(*s.where), s.where->pod, s.resource_version,
-                     s.where->node_name, partition_, fence_epoch_, s.where->before_bind});
+      out_.tell(to(role_kind::binder), bind{attempt_,
+                                            pod_name(*s.where),
+                                            s.where->pod,
+                                            {},
+                                            s.where->node_name,
+                                            partition_,
+                                            fence_epoch_,
+                                            s.where->before_bind});
       break;
     case seat_state::fencing:
       out_.tell(to(role_kind::binder),

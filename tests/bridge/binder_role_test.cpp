@@ -70,9 +70,11 @@ struct Binder : testing::Test {
     hear(answered{take_open(), status, std::move(body), retry_after_ms});
   }
   void lose_answer() { hear(protocol::answer_unknown{take_open(), "timeout"}); }
-  /// Fires every armed timer.
-  void wait() {
-    now += 1h;
+  /// Fires every armed timer, after longer or shorter than leave to bind lasts.
+  void wait() { wait(1h); }
+  void wait_shortly() { wait(limits::leave_lasts - 1s); }
+  void wait(base::duration for_so_long) {
+    now += for_so_long;
     for (const auto& [timer, after] : std::exchange(log.timers, {}))
       hear(protocol::timer_fired{timer});
   }
@@ -133,16 +135,14 @@ TEST_F(Binder, B1_a_lost_answer_is_read_back_and_found_bound) {
   EXPECT_EQ(log.notes, std::vector<std::string>{"binder.unknown"}) << "counted, once";
 }
 
-TEST_F(Binder, B1_a_lost_answer_of_a_binding_that_did_not_arrive_posts_the_same_again) {
+TEST_F(Binder, B1_S1b_a_binding_that_did_not_arrive_is_not_posted_again_without_leave) {
   ask(binding());
-  const auto first = log.only().request.body;
   lose_answer();
   answer(200, pod_json{}.text());
-  EXPECT_TRUE(log.open.empty()) << "not in a hot loop";
+  EXPECT_EQ(verdict().verdict, bind_verdict::moved);
+  EXPECT_EQ(verdict().resource_version, "7") << "as it was: nothing has happened";
   wait();
-  EXPECT_EQ(log.only().request.body, first);
-  answer(201);
-  EXPECT_EQ(verdict().verdict, bind_verdict::bound);
+  EXPECT_TRUE(log.open.empty()) << "its node may be another by now, of the same name";
 }
 
 TEST_F(Binder, B1_a_server_error_is_no_answer) {
@@ -222,8 +222,31 @@ TEST_F(Binder, too_many_requests_pauses_everything_as_long_as_the_server_asks) {
   EXPECT_TRUE(log.open.empty());
   EXPECT_EQ((log.timers.at({exchange_window::pause_timer, 0})), 5s);
   EXPECT_GE((log.timers.at({exchange_window::retry_timer, 1})), 5s);
-  wait();
+  wait_shortly();
   EXPECT_EQ(log.open.size(), 2u);
+}
+
+TEST_F(Binder, S1b_a_binding_that_has_waited_longer_than_leave_lasts_is_not_posted) {
+  ask(binding());
+  answer(429, "{}", 20'000);
+  ask(binding("u2")); // waits in line behind the pause
+  now += limits::leave_lasts;
+  ask(binding("u3"));
+  wait(5s);
+  const auto said = log.all<protocol::bind_answer>();
+  ASSERT_EQ(said.size(), 2u);
+  for (const auto& x : said) {
+    EXPECT_EQ(x.verdict, bind_verdict::moved) << x.uid.value;
+    EXPECT_EQ(x.resource_version, "7") << x.uid.value;
+  }
+  EXPECT_NE(log.only().request.body.find("u3"), std::string::npos) << "with leave of this moment";
+}
+
+TEST_F(Binder, S1b_a_binding_that_waits_no_longer_than_leave_lasts_is_posted_again) {
+  ask(binding());
+  answer(429, "{}", 5000);
+  wait_shortly();
+  EXPECT_EQ(method(), "POST") << "the server has refused it unseen: it cannot have happened";
 }
 
 TEST_F(Binder, keeps_a_window_of_bindings_in_flight_and_the_rest_in_order) {
@@ -352,7 +375,7 @@ TEST_F(Binder, writes_before_the_binding_in_order_and_reads_each_back) {
   lose_answer();
   EXPECT_EQ(method(), "GET");
   answer(200, R"({"spec":{"k":0}})");
-  wait();
+  wait_shortly();
   EXPECT_EQ(log.only().request.target, "/claims/b") << "lost, not there: written again";
   EXPECT_EQ(method(), "PATCH");
   answer(200);
@@ -478,15 +501,28 @@ TEST_F(Binder, a_copy_of_a_binding_on_its_way_changes_nothing) {
   EXPECT_TRUE(log.open.empty());
 }
 
+TEST_F(Binder, a_gang_that_has_heard_nothing_disturbs_no_binding) {
+  ask(binding());
+  auto unread = binding();
+  unread.resource_version.clear();
+  ask(unread);
+  answer(429, "{}", 1000);
+  ask(unread);
+  wait_shortly();
+  EXPECT_EQ(method(), "POST");
+  answer(201);
+  EXPECT_EQ(verdict().verdict, bind_verdict::bound);
+  EXPECT_TRUE(log.open.empty());
+}
+
 TEST_F(Binder, newer_words_replace_those_that_have_not_left) {
   ask(binding());
-  lose_answer();
-  answer(200, pod_json{}.text()); // nothing has happened: the same again, later
+  answer(429, "{}", 1000);
   auto newer = binding();
   newer.node = {"n2"};
   newer.resource_version = "9";
   ask(newer);
-  wait();
+  wait_shortly();
   const auto body = boost::json::parse(log.only().request.body);
   EXPECT_EQ(body.at("target").at("name"), "n2");
   EXPECT_EQ(body.at("metadata").at("resourceVersion"), "9");
@@ -506,7 +542,7 @@ TEST_F(Binder, newer_words_wait_for_those_that_have_left_and_read_what_became_of
   EXPECT_EQ(verdict().verdict, bind_verdict::elsewhere) << "not where it is meant to be now";
 }
 
-TEST_F(Binder, newer_words_are_posted_if_those_that_have_left_came_to_nothing) {
+TEST_F(Binder, newer_words_need_leave_once_more_if_those_that_have_left_came_to_nothing) {
   ask(binding());
   auto newer = binding();
   newer.node = {"n2"};
@@ -514,18 +550,17 @@ TEST_F(Binder, newer_words_are_posted_if_those_that_have_left_came_to_nothing) {
   ask(newer);
   answer(409, R"({"message":"the object has been modified"})");
   answer(200, pod_json{.version = "8"}.text());
-  wait();
-  EXPECT_EQ(boost::json::parse(log.only().request.body).at("target").at("name"), "n2");
+  EXPECT_EQ(verdict().verdict, bind_verdict::moved);
+  EXPECT_EQ(verdict().resource_version, "8");
 }
 
 TEST_F(Binder, a_binding_under_a_raised_fence_is_not_lost_with_the_one_before) {
   ask(binding());
-  lose_answer();
-  answer(200, pod_json{}.text());
+  answer(429, "{}", 1000);
   auto raised = binding();
   raised.fence = {8}; // the partition began above fences that it found
   ask(raised);
-  wait();
+  wait_shortly();
   ASSERT_EQ(log.open.size(), 1u) << "neither dropped as a copy nor as fenced";
   answer(201);
   EXPECT_EQ(verdict().verdict, bind_verdict::bound);
@@ -535,12 +570,11 @@ TEST_F(Binder, an_older_owner_does_not_replace_the_words_of_a_later_one) {
   auto later = binding();
   later.fence = {8};
   ask(later);
-  lose_answer();
-  answer(200, pod_json{}.text());
+  answer(429, "{}", 1000);
   auto older = binding();
   older.node = {"n2"};
   ask(older);
-  wait();
+  wait_shortly();
   EXPECT_EQ(boost::json::parse(log.only().request.body).at("target").at("name"), "n1");
 }
 

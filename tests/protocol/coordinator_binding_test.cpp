@@ -112,9 +112,59 @@ TEST_F(coordinator, a_pod_that_was_edited_is_bound_on_the_version_that_was_read)
   is_binding();
   quiet();
   binds("p0", bind_verdict::moved, "17");
+  EXPECT_TRUE(bound_by_us().empty()) << "not with the leave that was given for the version before";
+  nodes_give_leave();
   auto again = sent<bind>();
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(again.front().second.resource_version, "17");
+}
+
+TEST_F(coordinator,
+       S1b_a_binding_that_came_to_nothing_needs_leave_once_more_and_not_in_a_hot_loop) {
+  is_binding();
+  quiet();
+  binds("p0", bind_verdict::moved, "1");
+  EXPECT_TRUE(sent<may_bind>().empty()) << "the timer asks, ever later";
+  EXPECT_TRUE(bound_by_us().empty());
+  resend_is_due();
+  EXPECT_EQ(sent<may_bind>().size(), 1u);
+  nodes_give_leave();
+  EXPECT_EQ(bound_by_us(), std::vector<std::string>{"p0"});
+}
+
+TEST_F(coordinator, S1b_a_node_that_was_made_anew_meanwhile_is_not_bound_to) {
+  is_binding();
+  binds("p1");
+  quiet();
+  binds("p0", bind_verdict::moved, "1");
+  resend_is_due();
+  hear(may_bind_answer{attempt, {"node-uid-of-p0"}, {}, {}, true});
+  EXPECT_TRUE(bound_by_us().empty());
+  EXPECT_EQ(take<amend>().size(), 1u);
+}
+
+TEST_F(coordinator, S1b_a_binder_that_may_have_died_is_asked_what_became_of_a_binding) {
+  is_binding();
+  quiet();
+  for (int i = 0; i < 8; ++i)
+    resend_is_due();
+  const auto asked = sent<bind>();
+  ASSERT_FALSE(asked.empty());
+  for (const auto& [to, m] : asked)
+    EXPECT_EQ(m.resource_version, "") << "read, and not posted: the leave is old";
+}
+
+TEST_F(coordinator, S1b_a_second_copy_of_a_read_is_no_leave) {
+  is_committed();
+  restarts();
+  reads("p0", pod_state::pending);
+  reads("p1", pod_state::pending);
+  all_ack();
+  quiet();
+  reads("p0", pod_state::pending);
+  EXPECT_TRUE(bound_by_us().empty());
+  nodes_give_leave();
+  EXPECT_EQ(bound_by_us(), std::vector<std::string>{"p0"});
 }
 
 TEST_F(coordinator, a_lost_node_before_any_binding_withdraws_the_gang) {
