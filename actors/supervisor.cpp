@@ -146,6 +146,10 @@ void supervisor::ended(base::incarnation_no who, const std::optional<std::string
     ensure(pos != lives_.end(), who.value);
     const auto x = std::move(pos->second);
     lives_.erase(pos);
+    // Behind its last word, and before its successor's first.
+    if (around_.own && x.where.kind == protocol::role_kind::shard)
+      around_.routes.post(protocol::to(protocol::role_kind::mirror),
+                          make_mail(protocol::event{protocol::child_died{x.where}}));
     const bool was_last = leave_place(x, who);
     to_rebuild = children_are_gone(x, who);
     const bool is_orphan = x.parent.value != 0 && !lives_.contains(x.parent);

@@ -74,6 +74,9 @@ effects mirror_role::on(const protocol::event& e, base::time_point now) {
     hear(*m, out);
   } else if (const auto* t = std::get_if<protocol::timer_fired>(&e); t && t->timer == list_timer) {
     list_for_shards(out);
+  } else if (const auto* ended = std::get_if<protocol::child_died>(&e)) {
+    ensure(ended->where.kind == role_kind::shard, to_text(ended->where));
+    shard_has_ended({ended->where.index}, out);
   } else {
     const bool was_mine = nodes_.on(e, now, out, [&](const change& c) { on_node(c, out); })
                           || pods_seen_.on(e, now, out, [&](const change& c) { on_pod(c, out); })
@@ -198,6 +201,13 @@ void mirror_role::put_node(node_entry& n, effects& out) {
   n.shard = homes_.place_of(*n.facts);
   tell_node(n, out);
   tell_pods(n, out);
+}
+
+/// All that are not known to be with a shard that is here.
+void mirror_role::put_nodes(effects& out) {
+  for (auto& [name, n] : by_name_)
+    if (n.facts && !(n.shard && options_.has_others && served_.contains(*n.shard)))
+      put_node(n, out);
 }
 
 /// To the shard that has it. Upholds S1a: a shard that may still have promises there keeps the node
@@ -454,9 +464,7 @@ void mirror_role::hear(const protocol::nodes_held& x, effects& out) {
   if (is_news)
     homes_.expect(x.shard); // it lives on, and this mirror is new
   if (homes_.hear(x))
-    for (auto& [name, n] : by_name_)
-      if (n.facts && !(n.shard && options_.has_others && served_.contains(*n.shard)))
-        put_node(n, out);
+    put_nodes(out);
   if (is_news)
     tell_shard_again(x.shard, out);
 }
@@ -478,6 +486,29 @@ void mirror_role::serve(base::shard_id shard, bool after_a_list, effects& out) {
     out.add(protocol::arm{list_timer, list_gathering});
   list_wanted_.insert(shard);
   out.tell(to_shard(shard), protocol::view_trust{false, true});
+}
+
+/// What it has not said it will not say any more, and what it held is its next owner's to say. A
+/// view that waited for its word would never be complete. Upholds L1.
+void mirror_role::shard_has_ended(base::shard_id shard, effects& out) {
+  bool is_news = !homes_.are_known();
+  served_.erase(shard);
+  list_wanted_.erase(shard);
+  list_asked_.erase(shard);
+  homes_.is_gone(shard);
+  for (auto pos = leaving_.begin(); pos != leaving_.end();) {
+    auto& n = *pos->second;
+    if (n.shard != shard) {
+      ++pos;
+      continue;
+    }
+    n.move = 0;
+    n.shard.reset();
+    pos = leaving_.erase(pos);
+    is_news = true;
+  }
+  if (is_news && homes_.are_known())
+    put_nodes(out);
 }
 
 void mirror_role::list_for_shards(effects& out) {

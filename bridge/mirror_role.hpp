@@ -45,7 +45,8 @@ namespace tutti::bridge {
 ///
 /// With several replicas only the shards that are here are told anything: those that have asked.
 /// One that was another's asks for what was listed after its question (2.7): all that ask within a
-/// moment share one list of nodes and pods, and hear everything when it is complete.
+/// moment share one list of nodes and pods, and hear everything when it is complete. A shard that
+/// has ended here (`child_died`) is waited for no longer.
 class mirror_role final : public protocol::role {
 public:
   struct options {
@@ -94,6 +95,7 @@ private:
   void node_is(const protocol::node_facts_ptr& facts, protocol::effects& out);
   void node_is_gone(node_entry& n, protocol::effects& out);
   void put_node(node_entry& n, protocol::effects& out);
+  void put_nodes(protocol::effects& out);
   void tell_node(node_entry& n, protocol::effects& out);
   void tell_pods(const node_entry& n, protocol::effects& out) const;
 
@@ -117,6 +119,7 @@ private:
   void hear(base::shard_id from, const protocol::node_idle& x, protocol::effects& out);
   void tell_shard_again(base::shard_id shard, protocol::effects& out);
   void serve(base::shard_id shard, bool after_a_list, protocol::effects& out);
+  void shard_has_ended(base::shard_id shard, protocol::effects& out);
   void list_for_shards(protocol::effects& out);
   bool waits_for_list(base::shard_id shard) const;
   /// Nothing goes to a shard that is another replica's.

@@ -20,6 +20,13 @@ bool node_homes::hear(const protocol::nodes_held& x) {
   return unheard_.empty();
 }
 
+void node_homes::is_gone(base::shard_id shard) {
+  unheard_.erase(shard);
+  for (auto& [node, holders] : holders_)
+    holders.erase(shard);
+  std::erase_if(holders_, [](const auto& x) { return x.second.empty(); });
+}
+
 base::shard_id node_homes::home_of(const protocol::node_facts& node) const {
   return protocol::shard_of(node, shards_);
 }

@@ -25,6 +25,9 @@ public:
   /// `shard` is about to say what it holds.
   void expect(base::shard_id shard) { unheard_.insert(shard); }
 
+  /// `shard` has ended, or is another replica's now: its word is neither awaited nor believed.
+  void is_gone(base::shard_id shard);
+
   /// True once every shard has said what it holds: before, nobody may be told of a node.
   bool are_known() const { return unheard_.empty(); }
   /// Takes a shard's word. True if it was the last that was missing. Later words change nothing:

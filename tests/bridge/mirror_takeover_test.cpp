@@ -144,5 +144,46 @@ TEST_F(MirrorTakeover, a_mirror_that_is_made_anew_serves_who_says_what_it_holds)
   EXPECT_EQ(all.back(), "view_trust fresh");
 }
 
+/// It was given to another replica before it could say what it holds.
+TEST_F(MirrorTakeover, a_shard_that_has_ended_without_a_word_is_not_waited_for) {
+  for (const auto shard : {0u, 1u})
+    hear(protocol::received{protocol::to_shard({shard}),
+                            protocol::view_wanted{.after_a_list = true}});
+  hear(protocol::child_died{protocol::to_shard({1 - home()})});
+  hear(protocol::received{protocol::to_shard({home()}), protocol::nodes_held{{home()}, {}}});
+  gathered();
+  log.sent.clear();
+  list("/api/v1/nodes", node("n", "r1"));
+  list("/api/v1/pods", pod("p", "n"));
+  EXPECT_EQ(told(home()),
+            (words{"view_trust anew", "node_seen", "pod_arrived", "view_trust fresh"}));
+}
+
+TEST_F(MirrorTakeover, once_the_last_that_was_waited_for_has_ended_the_others_hear_of_their_nodes) {
+  const auto other = 1 - home();
+  for (const auto shard : {home(), other})
+    hear(protocol::received{protocol::to_shard({shard}), protocol::view_wanted{}});
+  hear(protocol::received{protocol::to_shard({home()}), protocol::nodes_held{{home()}, {}}});
+  const auto before = told(home());
+  EXPECT_NE(before.back(), "view_trust fresh");
+  hear(protocol::child_died{protocol::to_shard({other})});
+  EXPECT_EQ(told(home()).back(), "view_trust fresh");
+}
+
+/// Where it goes, other mirrors say as well: to the shard of its label.
+TEST_F(MirrorTakeover, a_node_that_an_ended_shard_has_held_goes_home) {
+  const auto other = 1 - home();
+  hear(protocol::received{protocol::to_shard({other}), protocol::view_wanted{}});
+  hear(protocol::received{protocol::to_shard({other}), protocol::nodes_held{{other}, {{"n"}}}});
+  hear(protocol::received{protocol::to_shard({home()}), protocol::view_wanted{}});
+  hear(protocol::received{protocol::to_shard({home()}), protocol::nodes_held{{home()}, {}}});
+  const auto before = told(home());
+  EXPECT_EQ(std::count(before.begin(), before.end(), "node_seen"), 0);
+  hear(protocol::child_died{protocol::to_shard({other})});
+  const auto after = told(home());
+  EXPECT_EQ(std::count(after.begin(), after.end(), "node_seen"), 1);
+  EXPECT_EQ(std::count(after.begin(), after.end(), "pod_arrived"), 1);
+}
+
 } // namespace
 } // namespace tutti::bridge
