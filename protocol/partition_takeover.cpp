@@ -89,8 +89,8 @@ void partition_role::go_on_closing(const base::gang_uid& gang) {
     return;
   }
   if (mine.name.name.empty()) {
-    // Asked again with every inquiry. A gang with members to place is told by its name; one that is
-    // gone by `gang_deleted`.
+    // Asked again with every inquiry. A gang that is there is told by its name; one that is gone by
+    // `gang_deleted`.
     out_.tell(to(role_kind::queue), last_look{{gang, 0, epoch_, 0}});
     out_.tell(to(role_kind::queue), gangs_kept{{gang}});
     return;

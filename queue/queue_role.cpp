@@ -219,18 +219,24 @@ void queue_role::hear(const protocol::view_grew& x) {
 
 // ---------------------------------------------------------------- attempts
 
-/// Rule 3 of the protocol: the facts of this moment, or nothing if the gang must not be decided.
+/// Rule 3 of the protocol: the facts of this moment, or nothing if the gang must not be decided. A
+/// partition that is to close a slot has no attempt, and wants the name of whatever gang is there:
+/// one that has nobody left to be placed, too (L2).
 void queue_role::hear_last_look(const protocol::last_look& x, const protocol::address& from) {
   protocol::last_look_answer answer{.attempt = x.attempt, .now = nullptr};
-  if (auto* g = registry_.find_gang(x.attempt.gang); g && !over_.has(x.attempt)) {
-    const auto verdict = judge(*g, how_);
-    const bool is_leaving = !g->is_lone_pod() && g->group->facts->is_deleting;
-    const bool may_be_decided =
-        verdict.what == gate_verdict::kind::open || verdict.what == gate_verdict::kind::closed;
-    if (may_be_decided && !is_leaving && count(*g).pending > 0)
-      answer.now = std::make_shared<const protocol::gang>(assemble(*g));
-  }
+  const bool is_for_its_name = x.attempt.try_no == 0;
+  if (auto* g = registry_.find_gang(x.attempt.gang);
+      g && (is_for_its_name || (!over_.has(x.attempt) && may_be_decided(*g))))
+    answer.now = std::make_shared<const protocol::gang>(assemble(*g));
   out_.tell(from, std::move(answer));
+}
+
+bool queue_role::may_be_decided(const gang_entry& g) const {
+  const auto verdict = judge(g, how_);
+  const bool is_leaving = !g.is_lone_pod() && g.group->facts->is_deleting;
+  const bool is_ready =
+      verdict.what == gate_verdict::kind::open || verdict.what == gate_verdict::kind::closed;
+  return is_ready && !is_leaving && count(g).pending > 0;
 }
 
 /// What rests is tried at once; what is gated stays so, and an attempt under way goes on.

@@ -76,6 +76,7 @@ private:
   void hear(const protocol::new_epoch& x);
   void hear(const protocol::gangs_kept& x);
   void hear(const protocol::view_wanted& x);
+  bool may_be_decided(const gang_entry& g) const;
   void hear_last_look(const protocol::last_look& x, const protocol::address& from);
   void hear_inspect(const protocol::inspect& x, const protocol::address& from);
   void retry(const protocol::object_name& name);

@@ -103,6 +103,22 @@ TEST_F(Reading, a_last_look_finds_nothing_if_the_gang_must_not_be_decided) {
   EXPECT_FALSE(last_look(id)) << "its name belongs to another";
 }
 
+/// A partition closes the slot of an older owner: whatever became of the gang's pods.
+TEST_F(Reading, a_look_without_an_attempt_finds_the_name_of_whatever_gang_is_there) {
+  base::attempt_id none = new_attempt("g");
+  none.try_no = 0;
+  pod_gone("m");
+  pod_gone("n");
+  ASSERT_TRUE(last_look(none)) << "its pods are gone";
+  EXPECT_EQ(last_look(none)->name.name, "g");
+  group("g", {.min = 2, .deleting = true});
+  EXPECT_TRUE(last_look(none)) << "it is being deleted";
+  group("g", {.min = 2, .refused = "bad"});
+  EXPECT_TRUE(last_look(none)) << "it is refused";
+  group_gone("g");
+  EXPECT_FALSE(last_look(none)) << "it is gone";
+}
+
 TEST_F(Reading, a_last_look_after_the_end_finds_nothing) {
   const auto id = new_attempt("g");
   over(id, attempt_outcome::conflict);
