@@ -173,7 +173,9 @@ void keeper_role::stop_step() {
     is_over_ = true;
     out_.add(protocol::note{"replica.stopped", {{"replica", how_.replica}}});
     out_.add(protocol::retire{});
+    return;
   }
+  out_.add(protocol::arm{{beat_timer, 0}, limits::lease_retry}); // not for long
 }
 
 base::wall_time keeper_role::wall_now() const {

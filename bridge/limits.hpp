@@ -62,6 +62,8 @@ inline constexpr std::size_t plain_uid_bytes = 58;
 inline constexpr auto lease_duration = std::chrono::seconds{15};
 /// Several renewals may be lost before it matters. The partition map is read as often.
 inline constexpr auto lease_renewal = std::chrono::seconds{2};
+/// After one that failed nothing is asked for so long: a server in trouble is not pressed.
+inline constexpr auto lease_retry = std::chrono::milliseconds{500};
 /// Its holder stops so long after the last renewal that went through: well before others take over,
 /// so that two rarely work on the same.
 inline constexpr auto lease_given_up = std::chrono::seconds{10};

@@ -16,6 +16,14 @@
 
 namespace tutti::bridge {
 
+namespace {
+
+/// So often in a row a write that was refused is followed by a look at once. Rivals are not that
+/// quick: what is refused then is refused for another reason.
+constexpr int looks_most = 3;
+
+} // namespace
+
 std::string leases_path() {
   return "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 }
@@ -42,7 +50,7 @@ bool own_lease::must_wait(base::time_point now) const {
 }
 
 std::optional<protocol::http_request> own_lease::next(base::time_point now, base::wall_time wall) {
-  if (is_open() || is_over_)
+  if (is_open() || is_over_ || now < not_before_)
     return std::nullopt;
   if (is_ending_ && (is_absent_ || (is_known_ && !is_ours_))) {
     is_over_ = true;
@@ -79,11 +87,12 @@ std::string own_lease::body(base::wall_time wall) const {
   if (!is_absent_)
     meta["resourceVersion"] = version_;
   constexpr std::int64_t seconds = limits::lease_duration / std::chrono::seconds{1};
-  boost::json::object spec{{"holderIdentity", is_ending_ ? "" : options_.holder},
-                           {"leaseDurationSeconds", seconds},
+  boost::json::object spec{{"leaseDurationSeconds", seconds},
                            {"acquireTime", acquired_},
                            {"renewTime", rfc3339_micro(wall)},
                            {"leaseTransitions", transitions_}};
+  if (!is_ending_) // an empty holder is refused; none at all is a Lease that nobody holds
+    spec["holderIdentity"] = options_.holder;
   return boost::json::serialize(boost::json::object{{"apiVersion", "coordination.k8s.io/v1"},
                                                     {"kind", "Lease"},
                                                     {"metadata", std::move(meta)},
@@ -108,6 +117,7 @@ bool own_lease::answer(int status, const std::string& body, base::time_point now
     is_ours_ = !is_over_;
     rival_.reset();
     problem_.clear();
+    looks_ = 0;
     renewed_ = is_over_ ? std::nullopt : std::optional{asked_};
     return false;
   }
@@ -118,8 +128,10 @@ bool own_lease::answer(int status, const std::string& body, base::time_point now
     return true;
   }
   is_absent_ = false;
-  if (v == verdict::look || v == verdict::gone)
+  if ((v == verdict::look || v == verdict::gone) && ++looks_ <= looks_most)
     return true; // somebody wrote or deleted it: read
+  looks_ = 0;
+  not_before_ = now + limits::lease_retry;
   problem_ = status == 0 ? "the API server does not answer about the Lease"
                          : fmt::format("the API server answers {} about the Lease", status);
   return false;

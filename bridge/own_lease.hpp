@@ -87,6 +87,8 @@ private:
   std::optional<base::time_point> renewed_; ///< when the last write that went through was sent
   std::optional<rival> rival_;
   std::string problem_;
+  int looks_ = 0;                 ///< after refused writes, in a row
+  base::time_point not_before_{}; ///< nothing is asked until then
   bool is_ending_ = false;
   bool is_releasing_ = false; ///< the write that is open
   bool is_over_ = false;

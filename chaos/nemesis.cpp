@@ -25,6 +25,21 @@ std::string resource_of(std::string_view target) {
 
 } // namespace
 
+sim::world::options world_of(const schedule& what) {
+  sim::world::options out;
+  out.seed = what.seed;
+  out.replicas = what.replicas;
+  out.scheduler.shards = what.shards;
+  out.scheduler.fast_path = what.fast_path;
+  out.scheduler.evicts_degraded = what.evicts_degraded;
+  if (what.log_is_objects)
+    out.scheduler.log = actors::decision_log::objects;
+  out.scheduler.seed = what.seed;
+  out.scheduler.burst_pause = {}; // every order of facts is tried, also the rarest
+  out.api.plane.seed = what.seed;
+  return out;
+}
+
 nemesis::nemesis(sim::world& on, const schedule& what) : on_(on), what_(what) {
   for (const auto& a : what_.actions)
     on_.time().at(base::time_point{} + a.at, [this, &a] { perform(a); });
@@ -137,12 +152,11 @@ bool nemesis::crash_at(const action& x) {
 
 bool nemesis::restart(const action& x) {
   auto* p = process(x);
-  if (p == nullptr || !p->is_up() || p->is_paused())
+  if (p == nullptr || !p->is_up() || p->is_paused() || p->is_stopping())
     return false;
   p->disarm();
-  p->stop();
   const auto down = time_of(x, "down");
-  on_.start_again(*p, down > base::duration{0} ? down : usual_outage);
+  p->stop([this, p, down] { on_.start_again(*p, down > base::duration{0} ? down : usual_outage); });
   return true;
 }
 

@@ -117,6 +117,9 @@ private:
   std::map<std::string, std::int64_t> cpus_of_gang_;
 };
 
+/// The world that a schedule happens in; it has not begun.
+sim::world::options world_of(const schedule& what);
+
 /// The address that `role=` names: "shard(1)", "partition(3)", "queue", "gang(UID)"…; kind admin if
 /// it is none.
 protocol::address address_of(std::string_view text);

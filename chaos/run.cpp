@@ -9,25 +9,6 @@
 
 namespace tutti::chaos {
 
-namespace {
-
-sim::world::options world_of(const schedule& what) {
-  sim::world::options out;
-  out.seed = what.seed;
-  out.replicas = what.replicas;
-  out.scheduler.shards = what.shards;
-  out.scheduler.fast_path = what.fast_path;
-  out.scheduler.evicts_degraded = what.evicts_degraded;
-  if (what.log_is_objects)
-    out.scheduler.log = actors::decision_log::objects;
-  out.scheduler.seed = what.seed;
-  out.scheduler.burst_pause = {}; // every order of facts is tried, also the rarest
-  out.api.plane.seed = what.seed;
-  return out;
-}
-
-} // namespace
-
 run_result run(const schedule& what, const run_options& how) {
   sim::world on{world_of(what)};
   checker judge{on, {}};

@@ -19,6 +19,7 @@ struct chaos_options {
   std::vector<std::string> mutants; ///< planted bugs to look for; empty = all. One: switched on
   bool is_quiet = false;            ///< no progress
   bool is_long = false;             ///< the whole trace
+  bool is_markdown = false;         ///< a table for a page
 };
 
 /// Each returns the exit code: 0 nothing broke, 1 something did, 3 a file is wrong.
@@ -27,6 +28,8 @@ int chaos_replay(const chaos_options& how);
 int chaos_shrink(const chaos_options& how);
 int chaos_diff(const chaos_options& how);
 int chaos_coverage(const chaos_options& how);
+/// 1 if a gang waited for longer than the limit of its row, or was not decided at all.
+int chaos_outage(const chaos_options& how);
 int chaos_list();
 /// 1 if a planted bug was not found; 2 if this build has none.
 int chaos_mutants(const chaos_options& how);

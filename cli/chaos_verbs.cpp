@@ -44,10 +44,14 @@ void add_seeds(CLI::App& verb, chaos_options& how) {
   verb.add_flag("-q,--quiet", how.is_quiet, "no progress");
 }
 
-void add_faults(CLI::App& verb, chaos_options& how) {
+void add_replicas(CLI::App& verb, chaos_options& how) {
   verb.add_option("--replicas", how.replicas,
                   "scheduler processes that share the cluster of a seed's world (default 1)")
       ->check(CLI::Range(std::uint32_t{1}, chaos::replicas_most));
+}
+
+void add_faults(CLI::App& verb, chaos_options& how) {
+  add_replicas(verb, how);
   verb.add_option("--faults", how.faults,
                   "only these fail, e.g. crash,api (see `tutti chaos list`)")
       ->delimiter(',')
@@ -84,6 +88,12 @@ void add_chaos_verbs(CLI::App& app, std::function<int()>& run) {
                     "tutti chaos coverage --seeds 300", chaos_coverage);
   add_seeds(*cells, *how);
   add_faults(*cells, *how);
+  auto* silence = add(*chaos, run, how, "outage",
+                      "How long nothing is decided when something fails, fault by fault",
+                      "tutti chaos outage --seeds 10 --replicas 3", chaos_outage);
+  add_seeds(*silence, *how);
+  add_replicas(*silence, *how);
+  silence->add_flag("--markdown", how->is_markdown, "the table as a page has it");
   add_exhaust_verb(*chaos, run);
   auto* bugs = add(*chaos, run, how, "mutants", "Plant bugs, one at a time: each must be found",
                    "tutti chaos mutants --seeds 200 release-without-touch", chaos_mutants);

@@ -45,6 +45,10 @@ bool is_nudge(const protocol::event& e) {
   return asked && asked->id == 0 && asked->what == "nudge";
 }
 
+/// As in production: a process that shall end has so long to do it in order.
+constexpr auto stop_patience = std::chrono::seconds{3};
+constexpr auto look_interval = std::chrono::milliseconds{5};
+
 caf::actor_clock::time_point caf_time(base::time_point t) {
   return caf::actor_clock::time_point{
       std::chrono::duration_cast<caf::actor_clock::duration_type>(t.time_since_epoch())};
@@ -244,10 +248,33 @@ void process::crash(std::size_t kept) {
   end("crash");
 }
 
-void process::stop() {
-  ensure(life_ != nullptr, name_);
+void process::stop(std::function<void()> then) {
+  ensure(life_ != nullptr && !is_stopping_, name_);
+  is_stopping_ = true;
   life_->replica->rest();
   life_->replica->write_last_checkpoints();
+  if (with_.links != nullptr)
+    return end_when_settled(with_.time.now() + stop_patience, std::move(then));
+  end_in_order();
+  if (then)
+    then();
+}
+
+/// What is handed over goes to the API server and back, as all else does in this world.
+void process::end_when_settled(base::time_point latest, std::function<void()> then) {
+  with_.time.after(look_interval,
+                   [this, number = lives_, latest, then = std::move(then)]() mutable {
+                     if (!life_ || lives_ != number)
+                       return;
+                     if (!life_->replica->is_settled() && with_.time.now() < latest)
+                       return end_when_settled(latest, std::move(then));
+                     end_in_order();
+                     if (then)
+                       then();
+                   });
+}
+
+void process::end_in_order() {
   while (life_->coordinator->has_job() || life_->store->queued() > 0) {
     if (life_->coordinator->has_job())
       life_->coordinator->run_once();
@@ -262,6 +289,7 @@ void process::stop() {
 /// The disk is what the caller has made of it by now.
 void process::end(std::string why) {
   life_->is_over = true;
+  is_stopping_ = false;
   life_->http.cut();
   if (with_.links != nullptr)
     with_.links->is_down(name_);

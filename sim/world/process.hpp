@@ -40,7 +40,7 @@ struct process_parts {
   base::duration sync_most = std::chrono::milliseconds{2};
 };
 
-///     down ── start ──▶ up ── crash, death ──▶ down
+///     down ── start ──▶ up ── crash, death, stop ──▶ down
 ///                        └─ pause ⇄ resume
 class process {
 public:
@@ -59,8 +59,11 @@ public:
   base::result<void> start();
   /// Ends as by kill -9: of the writes that were not synced the first `kept` have reached the disk.
   void crash(std::size_t kept = 0);
-  /// Ends in order: last checkpoints, everything synced.
-  void stop();
+  /// Ends in order: last checkpoints, everything synced. One of several first hands over what it
+  /// owns and releases its Lease, which takes time; `then` is called when it has ended, unless it
+  /// dies before.
+  void stop(std::function<void()> then = {});
+  bool is_stopping() const { return is_stopping_; }
   void pause() { is_paused_ = true; }
   void resume() { is_paused_ = false; }
   /// The next time (of `times`) that the crash table row `id` is passed, the process dies there.
@@ -117,6 +120,8 @@ private:
   struct life;
 
   void end(std::string why);
+  void end_when_settled(base::time_point latest, std::function<void()> then);
+  void end_in_order();
   void passed(std::string_view fault);
   void tick();
   void sync_soon();
@@ -128,6 +133,7 @@ private:
   base::duration wall_offset_{};
   base::duration slow_sync_{};
   bool is_paused_ = false;
+  bool is_stopping_ = false;
   bool died_as_armed_ = false;
   std::uint64_t lives_ = 0;
   stop_rule stop_rule_;

@@ -280,6 +280,26 @@ TEST(Keeper, an_orderly_stop_hands_over_releases_and_retires) {
   EXPECT_EQ(on.at("p2").runs().size(), units) << "without waiting for a Lease to run out";
 }
 
+TEST(Keeper, a_lease_that_is_refused_is_asked_for_now_and_then_only) {
+  replica_world on;
+  on.start("p1", "a");
+  on.run_for(10s);
+  on.api.refuses_leases = true;
+  const auto& asked = on.api.writes[leases_path() + "/tutti-a"];
+  const auto before = asked;
+  on.run_for(20s);
+  EXPECT_LT(asked - before, 50);
+  EXPECT_TRUE(on.at("p1").runs().empty());
+  on.tell("p1", protocol::timer_fired{{keeper_role::stop_timer, 0}});
+  const auto at_stop = asked;
+  on.run_for(20s);
+  EXPECT_LT(asked - at_stop, 50);
+  EXPECT_FALSE(on.at("p1").has_retired);
+  on.api.refuses_leases = false;
+  on.run_for(3s);
+  EXPECT_TRUE(on.at("p1").has_retired);
+}
+
 TEST(Keeper, what_an_actor_died_of_begins_anew_and_nothing_else) {
   replica_world on;
   on.start("p1", "a");

@@ -36,6 +36,9 @@ public:
       return objects.contains(path) ? reply{200, json::serialize(objects.at(path))}
                                     : reply{404, {}};
     auto sent = json::parse(r.body).as_object();
+    writes[path] += 1;
+    if (is_refused(sent))
+      return {422, {}};
     auto& meta = sent.at("metadata").as_object();
     if (r.method == "POST") {
       const auto whole = path + "/" + std::string{meta.at("name").as_string()};
@@ -58,7 +61,8 @@ public:
   }
   std::string holder(const std::string& replica) {
     const auto& lease = objects.at(leases_path() + "/" + lease_name(replica));
-    return std::string{lease.at("spec").at("holderIdentity").as_string()};
+    const auto* holder = lease.at("spec").as_object().if_contains("holderIdentity");
+    return holder ? std::string{holder->as_string()} : std::string{};
   }
   /// As somebody else would.
   void touch(json::object& object) {
@@ -66,9 +70,18 @@ public:
   }
 
   std::map<std::string, json::object> objects;
+  std::map<std::string, int> writes; ///< asked for, by path
+  bool refuses_leases = false;
   int version = 0;
 
 private:
+  /// As a genuine server: a holder may be absent, and not empty.
+  bool is_refused(const json::object& sent) const {
+    if (sent.at("kind") != "Lease")
+      return false;
+    const auto* holder = sent.at("spec").as_object().if_contains("holderIdentity");
+    return refuses_leases || (holder && *holder == "");
+  }
   reply put(const std::string& path, json::object what, int status) {
     touch(what);
     objects[path] = std::move(what);

@@ -1,0 +1,280 @@
+#include "chaos/outage.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "base/ensure.hpp"
+#include "base/random.hpp"
+#include "bridge/decision_objects.hpp"
+#include "chaos/nemesis.hpp"
+#include "chaos/run.hpp"
+#include "persistence/format.hpp"
+#include "protocol/records_codec.hpp"
+#include "sim/world/dice.hpp"
+
+namespace tutti::chaos {
+
+namespace {
+
+using namespace std::chrono_literals;
+using pairs = std::map<std::string, std::string>;
+
+constexpr int nodes = 8;
+constexpr int racks = 4;
+constexpr auto first_gang = 2s;
+constexpr auto gang_interval = 200ms;
+constexpr auto last_gang = 60s;
+/// By then every process, watch and lease is at rest, and gangs are decided as they come.
+constexpr auto fault_at = 10s;
+/// Spread over what comes round at regular times: gangs, ticks, renewals of leases.
+constexpr auto fault_within = 5s;
+/// Longer than what any fault here lasts.
+constexpr auto until = 150s;
+
+/// Hears every decision of a world the moment it is durable.
+class decision_clock final : public sim::observer {
+public:
+  explicit decision_clock(sim::world& on) : on_(on) {}
+
+  void gang_came(const std::string& name) { came_[name] = on_.time().now(); }
+  /// Who was decided before it has not waited for it.
+  void fault_comes() { longest_wait_ = {}; }
+  const std::vector<base::time_point>& decisions() const { return decisions_; }
+  base::duration longest_wait() const { return longest_wait_; }
+  std::uint64_t undecided() const { return came_.size(); }
+
+  void durable(sim::process&, const persistence::batch& written) override {
+    for (const auto& p : written.puts) {
+      if (p.where != persistence::family::decisions)
+        continue;
+      const auto slot = persistence::read_decision_key(p.key);
+      const auto framed = persistence::open_frame(p.where, p.key, p.value);
+      ensure(slot.has_value() && framed.has_value(), p.key.size());
+      const auto read = protocol::decode_decision(framed->payload);
+      ensure(read.has_value(), slot->ordinal);
+      take(*slot, *read);
+    }
+  }
+  void api_turned() override {
+    using sim::api_server::kind_id;
+    const auto& store = on_.api().plane().objects();
+    for (; seen_ < store.end_event(kind_id::gang_decisions); ++seen_) {
+      const auto& e = store.event_at(kind_id::gang_decisions, seen_);
+      const auto object = bridge::read_decision_object(boost::json::parse(e.now->body).as_object());
+      ensure(object.has_value() && object->chunks.empty(), e.now->key);
+      if (object->ordinal == 0)
+        continue;
+      const auto read = bridge::decision_of(*object, object->record);
+      ensure(read.has_value(), e.now->key);
+      take(base::slot_of(read->by), *read);
+    }
+  }
+  void stepped(sim::process&, const protocol::address&, const protocol::event&,
+               const protocol::effects&) override {}
+  void arrives(std::string_view, const protocol::http_request&) override {}
+  void began(sim::process&) override {}
+  void ended(sim::process&, std::string_view) override {}
+
+private:
+  void take(const base::slot_id& slot, const protocol::decision& x) {
+    if (x.what != protocol::verdict::committed || !slots_.insert(slot).second)
+      return;
+    const auto now = on_.time().now();
+    decisions_.push_back(now);
+    if (const auto pos = came_.find(x.gang_name.name); pos != came_.end()) {
+      longest_wait_ = std::max(longest_wait_, now - pos->second);
+      came_.erase(pos);
+    }
+  }
+
+  sim::world& on_;
+  std::size_t seen_ = 0; ///< changes of GangDecisions
+  std::set<base::slot_id> slots_;
+  std::map<std::string, base::time_point> came_; ///< gangs that have no decision yet
+  std::vector<base::time_point> decisions_;
+  base::duration longest_wait_{};
+};
+
+/// The longest time in [from, to] in which nobody decided.
+base::duration longest_silence(const std::vector<base::time_point>& decisions,
+                               base::time_point from, base::time_point to) {
+  base::duration longest{};
+  auto last = from;
+  for (const auto at : decisions) {
+    if (at < from)
+      continue;
+    if (at > to)
+      break;
+    longest = std::max(longest, at - last);
+    last = at;
+  }
+  return std::max(longest, to - last);
+}
+
+/// What fails, and what a gang may have to wait at worst: where one process does all, and where
+/// several share the shards. What a process that is gone held is taken over when its Lease has run
+/// out and been seen to (15 s and a look); one that comes back waits for its own former Lease.
+struct limits {
+  base::duration alone;
+  base::duration shared;
+};
+constexpr limits not_at_all{100ms, 100ms};
+constexpr limits for_a_moment{500ms, 500ms};
+constexpr limits until_up_again{1s, 12s};
+constexpr limits until_taken_over{20s, 20s};
+
+class listing {
+public:
+  explicit listing(std::uint32_t replicas) : has_several_(replicas > 1) {}
+
+  void add(std::string name, limits limit, std::string what, std::string target, pairs with = {}) {
+    const auto* kind = find_kind(what);
+    ensure(kind != nullptr, what);
+    add(std::move(name), limit, kind->fault,
+        {{0ms, std::move(what), std::move(target), std::move(with)}});
+  }
+  void add(std::string name, limits limit, std::string_view fault, std::vector<action> actions) {
+    out_.push_back({std::move(name), std::string{fault}, has_several_ ? limit.shared : limit.alone,
+                    std::move(actions)});
+  }
+  std::vector<outage_case> take() { return std::move(out_); }
+
+private:
+  const bool has_several_;
+  std::vector<outage_case> out_;
+};
+
+constexpr auto victim = "scheduler-0";
+
+void add_of_process(listing& to) {
+  to.add("process killed, up again after 0.5 s", until_up_again, "crash", victim,
+         {{"kept", "0"}, {"down", "500ms"}});
+  to.add("process killed when a decision is written", until_up_again, "crash_at", victim,
+         {{"row", "C4"}, {"pass", "1"}, {"kept", "0"}});
+  to.add("process killed, its disk lost", until_up_again, "crash", victim,
+         {{"kept", "0"}, {"down", "500ms"}, {"disk", "lost"}});
+  to.add("process ends in order, up again after 0.5 s", {1s, 8s}, "restart", victim,
+         {{"down", "500ms"}});
+  to.add("process stands still for 3 s", {3500ms, 3500ms}, "pause", victim, {{"for", "3s"}});
+  to.add("process stands still for 20 s", {20500ms, 21s}, "pause", victim, {{"for", "20s"}});
+  for (const auto* role :
+       {"queue", "topology", "mirror", "binder", "status", "shard(0)", "partition(0)"})
+    to.add(fmt::format("actor dies: {}", role), for_a_moment, "kill_actor", victim,
+           {{"role", role}});
+  to.add("wall clock jumps by 3 h", not_at_all, "clock", victim, {{"by", "3h"}});
+  to.add("a sync fails", until_up_again, "sync_fails", victim);
+  to.add("every sync takes 0.5 s, for 5 s", {1100ms, 1100ms}, "slow_disk", victim,
+         {{"for", "5s"}, {"sync", "500ms"}});
+  to.add("no way to the API server for 5 s", {5500ms, 6s}, "cut_off", victim, {{"for", "5s"}});
+}
+
+void add_of_api_server(listing& to) {
+  for (const auto* answer : {"503", "429"})
+    to.add(fmt::format("Bindings answered {} for 5 s", answer), not_at_all, "api_down", "bind",
+           {{"for", "5s"}, {"becomes", answer}});
+  for (const auto* what : {"pods", "nodes", "podgroups"})
+    to.add(fmt::format("watch of {} breaks", what), for_a_moment, "watch_cut", what);
+  // A list that fails is asked for again after up to twice the time that it has failed for.
+  to.add("watch of pods expired (410) for 5 s", {11s, 11s}, "watch_expired", "pods",
+         {{"for", "5s"}});
+  to.add("watch of pods silent for 15 s", {15500ms, 15500ms}, "watch_stall", "pods",
+         {{"for", "15s"}});
+}
+
+void add_of_replicas(listing& to) {
+  to.add("a process is killed, and stays down", until_taken_over, "crash", victim,
+         {{"kept", "0"}, {"down", "60s"}});
+  to.add("a process is not heard by another for 5 s", for_a_moment, "link_cut", "scheduler-1",
+         {{"from", victim}, {"for", "5s"}});
+  to.add("no way from one to the API server for 30 s", until_taken_over, "cut_off", victim,
+         {{"for", "30s"}});
+  to.add("decisions answered 503 for 5 s", {10s, 10s}, "api_down", "decide",
+         {{"for", "5s"}, {"becomes", "503"}});
+  std::vector<action> all;
+  for (int n = 0; n < 3; ++n)
+    all.push_back(
+        {0ms, "crash", fmt::format("scheduler-{}", n), {{"kept", "0"}, {"down", "500ms"}}});
+  to.add("all processes killed, up again after 0.5 s", until_up_again, "F7", std::move(all));
+}
+
+} // namespace
+
+std::vector<outage_case> outage_cases(std::uint32_t replicas) {
+  listing out{replicas};
+  out.add("nothing fails", not_at_all, "", std::vector<action>{});
+  add_of_process(out);
+  add_of_api_server(out);
+  if (replicas > 1)
+    add_of_replicas(out);
+  return out.take();
+}
+
+schedule outage_schedule(const outage_case& what, const outage_options& how, std::uint64_t seed) {
+  schedule out;
+  out.seed = seed;
+  out.shards = racks;
+  out.replicas = how.replicas;
+  out.log_is_objects = how.replicas > 1;
+  out.fast_path = how.replicas == 1;
+  out.faults_until = until;
+  out.until = until;
+  for (int n = 0; n < nodes; ++n)
+    out.actions.push_back({0s,
+                           "node",
+                           fmt::format("n{}", n),
+                           {{"cpu", "1000"}, {"rack", fmt::format("r{}", n % racks)}}});
+  int g = 0;
+  for (base::duration at = first_gang; at < last_gang; at += gang_interval)
+    out.actions.push_back(
+        {at, "gang", fmt::format("g{}", g++), {{"members", "2"}, {"min", "2"}, {"cpu", "1"}}});
+  base::random_stream own{seed, "outage"};
+  const auto at = fault_at + sim::draw(own, 0ms, fault_within);
+  for (auto x : what.actions) {
+    x.at += at;
+    out.actions.push_back(std::move(x));
+  }
+  std::stable_sort(out.actions.begin(), out.actions.end(),
+                   [](const auto& a, const auto& b) { return a.at < b.at; });
+  return out;
+}
+
+outage_row measure_outage(const outage_case& what, const outage_options& how) {
+  outage_row out{.name = what.name, .fault = what.fault, .limit = what.limit};
+  std::vector<base::duration> silences;
+  for (std::uint64_t n = 0; n < how.runs; ++n) {
+    const auto x = outage_schedule(what, how, how.first_seed + n);
+    sim::world on{world_of(x)};
+    decision_clock clock{on};
+    on.add(clock);
+    nemesis does{on, x};
+    auto fault = base::time_point{} + fault_at;
+    on.time().at(fault, [&] { clock.fault_comes(); }); // what starting took is not counted
+    does.tells([&](const action& a) {
+      if (a.what == "gang")
+        clock.gang_came(a.target);
+      else if (a.what != "node") {
+        fault = on.time().now();
+        clock.fault_comes();
+      }
+    });
+    on.add(does);
+    on.start();
+    on.run_until(base::time_point{} + x.until, [] { return false; });
+    const auto end = base::time_point{} + last_gang;
+    silences.push_back(longest_silence(clock.decisions(), fault, end));
+    out.wait = std::max(out.wait, clock.longest_wait());
+    out.undecided += clock.undecided();
+    out.gangs += clock.decisions().size() + clock.undecided();
+  }
+  std::sort(silences.begin(), silences.end());
+  out.silence = silences.back();
+  out.usual_silence = silences[silences.size() / 2];
+  return out;
+}
+
+} // namespace tutti::chaos
