@@ -54,6 +54,7 @@ enum class mutant : std::uint8_t {
   drop_last_record,
   leave_out_of_checkpoint,
   replay_no_promise,
+  believe_a_damaged_record,
   // what is watched
   keep_the_gone,
   trust_a_cut_view,

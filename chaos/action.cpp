@@ -78,6 +78,13 @@ std::vector<action_kind> failures() {
        {},
        "the next sync fails: it may or may not have been written"},
       {"slow_disk", "F5", "PROCESS", {"for", "sync"}, "every sync takes so long"},
+      {"corrupt",
+       "F12 F13",
+       "PROCESS",
+       {"nth", "down"},
+       "kill -9, and the nth record on its disk is damaged: it must refuse to begin on it; up "
+       "again "
+       "after `down` with an empty disk"},
   };
 }
 
@@ -95,6 +102,11 @@ std::vector<action_kind> failures_of_the_network() {
        "PROCESS",
        {"nth", "count", "fate", "by"},
        "the nth frame for it from here on, and so many in a row, are fate=lost, twice or late"},
+      {"alien",
+       "F26",
+       "PROCESS",
+       {},
+       "frames of a later version come to it: a message and a role of kinds that are not known"},
       {"api",
        "F15 F17 F18",
        "REQUEST",

@@ -81,13 +81,29 @@ void checker::ended(sim::process& who, std::string_view) {
   for (const auto& [key, value] : who.disk().of(persistence::family::checkpoint))
     follow_checkpoint(who, key, value);
   follow_tail(who);
-  // Without its disk a shard has obeyed nobody.
   if (who.disk().of(persistence::family::meta).empty())
-    journals_.erase(who.name());
-  if (who.disk().of(persistence::family::meta).empty())
-    for (auto& [where, word] : shards_)
-      if (where.first == who.name())
-        word.epochs.clear();
+    disk_is_lost(who.name(), !is_elsewhere);
+}
+
+/// Without its disk a shard has obeyed nobody. Where it held the decisions, too, all that was ever
+/// decided is forgotten, and numbers of attempts come again; what is bound stands in the API
+/// server.
+void checker::disk_is_lost(const std::string& who, bool held_decisions) {
+  journals_.erase(who);
+  for (auto& [where, word] : shards_)
+    if (where.first == who) {
+      word.epochs.clear();
+      word.told_over.clear();
+    }
+  if (!held_decisions)
+    return;
+  decisions_.clear();
+  cancels_.clear();
+  told_aborted_.clear();
+  committed_.clear();
+  begun_.clear();
+  looked_.clear();
+  let_go_.clear();
 }
 
 } // namespace tutti::chaos

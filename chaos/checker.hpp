@@ -69,6 +69,7 @@ private:
     bool is_covered = false;
   };
 
+  void disk_is_lost(const std::string& who, bool held_decisions);
   /// Several processes share the cluster: decisions are objects, and no journal is read again.
   bool has_replicas() const { return on_.processes() > 1; }
   void say(std::string_view id, std::string what);

@@ -60,6 +60,8 @@ const std::vector<planted_bug>& planted_bugs() {
        "a checkpoint of a shard leaves out one of its promises", 200},
       {replay_no_promise, "replay-no-promise",
        "promises in doubt are not taken up from the journal", 200},
+      {believe_a_damaged_record, "believe-a-damaged-record",
+       "a record whose checksum does not hold is read all the same", 200},
       // what is watched
       {keep_the_gone, "keep-the-gone",
        "what was deleted while a watch was away is not missed in the list that follows", 200},

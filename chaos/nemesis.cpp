@@ -12,8 +12,6 @@ namespace tutti::chaos {
 
 namespace {
 
-/// How long a process is down after a crash that does not say.
-constexpr auto usual_outage = std::chrono::milliseconds{500};
 /// How long a watch that stalls holds back what comes while it does.
 constexpr auto stall_step = std::chrono::milliseconds{1};
 
@@ -75,9 +73,11 @@ nemesis::deed nemesis::deed_of(std::string_view what) {
       {"disk_full", &nemesis::disk_full},
       {"sync_fails", &nemesis::sync_fails},
       {"slow_disk", &nemesis::slow_disk},
+      {"corrupt", &nemesis::corrupt},
       {"cut_off", &nemesis::cut_off},
       {"link_cut", &nemesis::link_cut},
       {"link", &nemesis::link},
+      {"alien", &nemesis::alien},
       {"api", &nemesis::api},
       {"api_down", &nemesis::api_down},
       {"watch_cut", &nemesis::watch_cut},

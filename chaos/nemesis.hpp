@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <boost/json/object.hpp>
 
+#include "chaos/invariant.hpp"
 #include "chaos/schedule.hpp"
 #include "sim/world/observer.hpp"
 #include "sim/world/world.hpp"
@@ -30,6 +32,8 @@ public:
 
   /// How often each action did something.
   const std::map<std::string, std::uint64_t, std::less<>>& done() const { return done_; }
+  /// A promise that an action itself has seen broken.
+  const std::optional<violation>& broken() const { return broken_; }
   /// Said just before an action happens: for traces.
   void tells(std::function<void(const action&)> x) { tell_ = std::move(x); }
 
@@ -76,6 +80,8 @@ private:
   bool disk_full(const action& x);
   bool sync_fails(const action& x);
   bool slow_disk(const action& x);
+  bool corrupt(const action& x); // nemesis_damage.cpp
+  bool alien(const action& x);   // nemesis_damage.cpp
   bool cut_off(const action& x);
   bool link_cut(const action& x);
   bool link(const action& x);
@@ -115,7 +121,11 @@ private:
   std::vector<awaited> frames_;          ///< link: frames until one is hit
   std::vector<awaited> copies_;          ///< late: messages of its kind until one is copied
   std::map<std::string, std::int64_t> cpus_of_gang_;
+  std::optional<violation> broken_;
 };
+
+/// How long a process is down after a death that does not say.
+inline constexpr auto usual_outage = std::chrono::milliseconds{500};
 
 /// The world that a schedule happens in; it has not begun.
 sim::world::options world_of(const schedule& what);

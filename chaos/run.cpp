@@ -21,11 +21,12 @@ run_result run(const schedule& what, const run_options& how) {
   on.add(does);
   on.start();
   const auto end = base::time_point{} + what.until;
-  const bool is_cut_short = on.run_until(end, [&judge] { return judge.broken().has_value(); });
+  const bool is_cut_short =
+      on.run_until(end, [&] { return judge.broken().has_value() || does.broken().has_value(); });
   if (how.is_judged && how.is_audited && !is_cut_short)
     judge.audit();
   run_result out;
-  out.broken = judge.broken();
+  out.broken = judge.broken() ? judge.broken() : does.broken();
   out.steps = on.steps();
   out.deliveries = lines.deliveries();
   out.trace_hash = on.trace_hash();

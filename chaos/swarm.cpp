@@ -217,7 +217,7 @@ private:
       return drawing::span(own, least, most);
     };
     if (what == "crash")
-      add(at, what, who, {{"kept", std::to_string(own.below(4))}, {"down", span(10ms, 3s)}});
+      draw_crash(at, who, own);
     else if (what == "crash_at")
       add(at, what, who,
           {{"row", std::string{one_of(own, rows)}},
@@ -240,10 +240,11 @@ private:
            {"by", span(1ms, 6s)}});
     else if (what == "clock")
       add(at, what, who, {{"by", own.chance(1, 2) ? "3h" : "-3h"}});
-    else if (what == "disk_full" || what == "sync_fails")
+    else if (what == "disk_full" || what == "sync_fails" || what == "slow_disk"
+             || what == "corrupt")
+      draw_disk(at, what, who, own);
+    else if (what == "alien" && how_.replicas > 1)
       add(at, what, who);
-    else if (what == "slow_disk")
-      add(at, what, who, {{"for", span(100ms, 5s)}, {"sync", span(10ms, 900ms)}});
     else if (what == "cut_off")
       add(at, what, who, {{"for", span(100ms, 10s)}});
     else if (what == "link_cut" || what == "link")
@@ -263,6 +264,27 @@ private:
       add(at, what, std::string{one_of(own, resources)}, {{"for", span(1s, 10s)}});
     else if (what == "watch_cut")
       add(at, what, std::string{one_of(own, resources)});
+  }
+
+  /// One alone with its decisions in objects has its epochs in its store, and nowhere else.
+  bool has_epochs_alone() const { return out_.log_is_objects && how_.replicas == 1; }
+
+  void draw_disk(base::duration at, std::string_view what, const std::string& who,
+                 random_stream& own) {
+    if (what == "slow_disk")
+      add(at, what, who, {{"for", span(own, 100ms, 5s)}, {"sync", span(own, 10ms, 900ms)}});
+    else if (what != "corrupt")
+      add(at, what, who);
+    else if (!has_epochs_alone())
+      add(at, what, who, {{"nth", std::to_string(own.below(200))}, {"down", span(own, 10ms, 3s)}});
+  }
+
+  /// Where several share the cluster a disk may be lost, too: all that matters is elsewhere.
+  void draw_crash(base::duration at, const std::string& who, random_stream& own) {
+    pairs with{{"kept", std::to_string(own.below(4))}, {"down", span(own, 10ms, 3s)}};
+    if (how_.replicas > 1 && own.fork(fmt::format("disk {}", at.count())).chance(1, 3))
+      with["disk"] = "lost";
+    add(at, "crash", who, std::move(with));
   }
 
   static std::string span(random_stream& own, base::duration least, base::duration most) {

@@ -99,7 +99,10 @@ void truth::take_node(const sim::api_server::event& e, base::time_point now) {
   node_truth x{e.now->uid, name, read->allocatable, !read->unschedulable, {}, false};
   for (const auto& [key, value] : e.now->labels)
     x.labels[key] = value;
-  x.has_moved = pos != nodes_.end() && (pos->second.has_moved || (pos->second.labels != x.labels));
+  // Also if it was deleted meanwhile: a Binding on its way names no uid of a node.
+  const auto [before, is_first] = first_labels_.emplace(name, x.labels);
+  x.has_moved =
+      !is_first && (before->second != x.labels || (pos != nodes_.end() && pos->second.has_moved));
   nodes_.insert_or_assign(name, std::move(x));
 }
 

@@ -40,7 +40,7 @@ struct node_truth {
   base::resources allocatable;
   bool is_open = true; ///< schedulable
   std::map<std::string, std::string> labels;
-  bool has_moved = false; ///< its labels have changed since it came
+  bool has_moved = false; ///< its labels are not what a node of this name has come with
 };
 
 struct group_truth {
@@ -91,6 +91,7 @@ private:
   std::size_t groups_seen_ = 0;
   std::map<std::string, pod_truth> pods_;
   std::map<std::string, node_truth> nodes_;
+  std::map<std::string, std::map<std::string, std::string>> first_labels_; ///< by node, ever
   std::map<std::string, group_truth> groups_;
   /// Until when a node offered what: appended when that ends.
   std::map<std::string, std::vector<std::pair<base::time_point, base::resources>>> past_offers_;

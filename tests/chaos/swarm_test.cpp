@@ -73,6 +73,31 @@ TEST(Run, looks_at_every_promise) {
     EXPECT_GT(looks[id], 0u) << id;
 }
 
+TEST(Run, F12_a_process_with_a_damaged_record_does_not_begin_and_goes_on_without_its_disk) {
+  for (const char* nth : {"0", "3", "11", "40"}) {
+    auto what = draw_schedule(7, {});
+    what.log_is_objects = false;
+    std::erase_if(what.actions, [](const auto& a) { return is_fault(*find_kind(a.what)); });
+    const action damage{
+        std::chrono::seconds{15}, "corrupt", "scheduler-0", {{"nth", nth}, {"down", "1s"}}};
+    what.actions.push_back(damage);
+    const auto r = run(what, {.lines = 0});
+    EXPECT_FALSE(r.broken) << to_text(*r.broken);
+    EXPECT_EQ(r.actions.at("corrupt"), 1u);
+  }
+}
+
+TEST(Run, F26_frames_of_a_later_version_change_nothing) {
+  auto what = draw_schedule(7, {.replicas = 3});
+  std::erase_if(what.actions, [](const auto& a) { return is_fault(*find_kind(a.what)); });
+  const auto before = run(what, {.lines = 0});
+  what.actions.push_back({std::chrono::seconds{15}, "alien", "scheduler-1", {}});
+  const auto after = run(what, {.lines = 0});
+  EXPECT_FALSE(after.broken);
+  EXPECT_EQ(after.actions.at("alien"), 1u);
+  EXPECT_EQ(after.trace_hash, before.trace_hash);
+}
+
 /// Every schedule that once broke something holds for ever.
 TEST(Saved, schedules_break_nothing_any_more) {
   const std::filesystem::path folder{TUTTI_SOURCE_DIR "/tests/schedules"};
