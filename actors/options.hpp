@@ -9,6 +9,7 @@
 
 #include "base/limits.hpp"
 #include "base/time.hpp"
+#include "bridge/lease_times.hpp"
 
 namespace tutti::actors {
 
@@ -33,6 +34,7 @@ struct scheduler_options {
   /// Distinguishes this process from any other that is given the same name.
   std::string process;
   std::string link; ///< where its link listens, for the others; empty where links need no address
+  bridge::lease_times lease; ///< of its Lease
   decision_log log = decision_log::store;
   bool writes_pod_events = true;
   bool writes_step_events = false; ///< GangReserved and GangCommitted as well

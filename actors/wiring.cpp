@@ -95,6 +95,7 @@ protocol::role_ptr make_keeper(const scheduler_options& how, base::wall_time wal
       bridge::keeper_role::options{.replica = how.replica,
                                    .holder = how.replica + "_" + how.process,
                                    .link = how.link,
+                                   .times = how.lease,
                                    .shards = how.shards,
                                    .partitions = base::limits::partitions,
                                    .wall_at_zero = wall_at_zero});

@@ -135,7 +135,7 @@ void keeper_role::map_failed(std::string why) {
   must_read_ = true;
   waiting_.insert(waiting_.begin(), asking_.begin(), asking_.end());
   asking_.clear();
-  const auto wait = backoff({limits::reconnect_first, limits::lease_renewal}, map_failures_, seed_,
+  const auto wait = backoff({limits::reconnect_first, how_.times.renewal}, map_failures_, seed_,
                             static_cast<std::uint64_t>(channel::map));
   ++map_failures_;
   map_retry_ = now_ + wait;

@@ -19,7 +19,10 @@ using protocol::role_kind;
 
 keeper_role::keeper_role(options o)
     : how_(std::move(o)), like_(empty_map(how_.shards, how_.partitions)),
-      lease_({.replica = how_.replica, .holder = how_.holder, .link = how_.link}) {
+      lease_(
+          {.replica = how_.replica, .holder = how_.holder, .link = how_.link, .times = how_.times}),
+      watch_(how_.times.duration) {
+  ensure(how_.times.are_sound(), how_.replica);
   ensure(!how_.replica.empty());
   ensure(!how_.holder.empty(), how_.replica);
 }
@@ -71,7 +74,7 @@ void keeper_role::beat() {
   must_read_ = true; // others change it, too
   if (listing_ && !listing_->said && now_ - listing_->asked >= limits::keeper_patience)
     listing_.reset(); // whoever was asked has died with the question
-  out_.add(protocol::arm{{beat_timer, 0}, limits::lease_renewal});
+  out_.add(protocol::arm{{beat_timer, 0}, how_.times.renewal});
 }
 
 void keeper_role::ask(channel which, protocol::http_request what) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/limits.hpp"
+#include "bridge/lease_times.hpp"
 #include "bridge/own_lease.hpp"
 #include "bridge/partition_map.hpp"
 #include "bridge/replica_watch.hpp"
@@ -29,7 +30,7 @@ namespace tutti::bridge {
 ///   * Whatever begins, begins under a new epoch: what this replica owned in an earlier life, what
 ///     it owned when its Lease ran out, and what an actor of died (`child_died`). There is no other
 ///     way to begin.
-///   * Ten seconds without a renewal that went through: `own` with nothing owned.
+///   * `given_up` without a renewal that went through: `own` with nothing owned.
 ///   * Another process under the same name (own_lease.hpp): nothing is owned until it is silent.
 ///   * A map that makes no sense is left as it is, and what is owned stays owned.
 ///   * `map_wanted` is answered by a read that was sent after the question came (rule 5); one read
@@ -44,6 +45,7 @@ public:
     std::string replica;
     std::string holder; ///< names the process; see own_lease
     std::string link;   ///< where its link listens, for the others
+    lease_times times;
     std::uint32_t shards = 1;
     std::uint32_t partitions = base::limits::partitions;
     base::wall_time wall_at_zero; ///< wall time at the zero of the monotonic time line

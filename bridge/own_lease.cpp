@@ -2,6 +2,7 @@
 #include "bridge/own_lease.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -33,19 +34,20 @@ std::string lease_name(const std::string& replica) {
 }
 
 bool own_lease::is_held(base::time_point now) const {
-  return renewed_ && now < *renewed_ + limits::lease_given_up;
+  return renewed_ && now < *renewed_ + options_.times.given_up;
 }
 
 base::time_point own_lease::held_until() const {
   ensure(renewed_.has_value());
-  return *renewed_ + limits::lease_given_up;
+  return *renewed_ + options_.times.given_up;
 }
 
 bool own_lease::must_wait(base::time_point now) const {
   if (!rival_)
     return false;
-  const base::duration patience = rival_->is_alive ? base::duration{limits::lease_duration}
-                                                   : base::duration{limits::lease_former_life};
+  const auto patience = rival_->is_alive ? options_.times.duration
+                                         : std::min(options_.times.duration,
+                                                    base::duration{limits::lease_former_life});
   return now < rival_->since + patience;
 }
 
@@ -86,7 +88,8 @@ std::string own_lease::body(base::wall_time wall) const {
     meta["annotations"] = {{link_annotation, options_.link}};
   if (!is_absent_)
     meta["resourceVersion"] = version_;
-  constexpr std::int64_t seconds = limits::lease_duration / std::chrono::seconds{1};
+  const std::int64_t seconds =
+      std::chrono::ceil<std::chrono::seconds>(options_.times.duration).count();
   boost::json::object spec{{"leaseDurationSeconds", seconds},
                            {"acquireTime", acquired_},
                            {"renewTime", rfc3339_micro(wall)},

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/time.hpp"
+#include "bridge/lease_times.hpp"
 #include "protocol/http.hpp"
 
 namespace tutti::bridge {
@@ -38,6 +39,7 @@ public:
     std::string replica;
     std::string holder; ///< never used by another process
     std::string link;   ///< where this replica's link listens; empty where it needs no address
+    lease_times times;
   };
 
   explicit own_lease(options o) : options_(std::move(o)) {}
@@ -48,7 +50,7 @@ public:
   bool answer(int status, const std::string& body, base::time_point now);
   bool is_open() const { return step_ != step::idle; }
 
-  /// Written by us, and that is less than `lease_given_up` ago.
+  /// Written by us, and that is less than `given_up` ago.
   bool is_held(base::time_point now) const;
   /// When it will have to be given up; only while held.
   base::time_point held_until() const;

@@ -41,7 +41,7 @@ bool replica_watch::take(const std::string& list, base::time_point asked, base::
 }
 
 bool replica_watch::is_live(const seen& x) const {
-  return !x.holder.empty() && looked_ && *looked_ < x.changed + limits::lease_duration;
+  return !x.holder.empty() && looked_ && *looked_ < x.changed + lease_duration_;
 }
 
 bool replica_watch::is_live(const std::string& replica) const {

@@ -17,6 +17,8 @@ namespace tutti::bridge {
 /// safety depends on it.
 class replica_watch {
 public:
+  explicit replica_watch(base::duration lease_duration) : lease_duration_(lease_duration) {}
+
   /// A whole list of Leases, asked for at `asked`, heard at `now`. False, and nothing changes, if
   /// it cannot be read.
   bool take(const std::string& list, base::time_point asked, base::time_point now);
@@ -37,6 +39,7 @@ public:
 private:
   bool is_live(const seen& x) const;
 
+  base::duration lease_duration_;
   std::map<std::string, seen> seen_;
   std::optional<base::time_point> looked_; ///< when the newest list was asked for
 };

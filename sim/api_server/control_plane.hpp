@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +55,10 @@ public:
   base::result<applied> apply(const std::vector<json::object>& objects,
                               const std::vector<std::string>& places = {});
 
+  /// Uids of what is made from here on; see `registry::wish_uids`.
+  void wish_uids(std::function<bool(const std::string&)> wished) {
+    registry_.wish_uids(std::move(wished));
+  }
   base::time_point now() const { return clock_.now(); }
   /// Writes not yet durable, and pods that will change by themselves.
   std::size_t pending_work() const;

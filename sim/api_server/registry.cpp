@@ -80,10 +80,19 @@ subject registry::about(const endpoint& what, std::string_view key) const {
 }
 
 std::string registry::make_uid() const {
-  auto a = base::hash_combine(options_.seed, store_.next());
-  auto b = base::hash_combine(a, 0x7457);
-  return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", a >> 32, (a >> 16) & 0xffff, a & 0xfff,
-                     0x8000 | ((b >> 48) & 0x3fff), b & 0xffffffffffff);
+  constexpr std::uint64_t draws_most = 1'000'000;
+  for (std::uint64_t n = 0; n < draws_most; ++n) {
+    auto a = base::hash_combine(options_.seed, store_.next());
+    if (n > 0)
+      a = base::hash_combine(a, n);
+    const auto b = base::hash_combine(a, 0x7457);
+    auto uid = fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", a >> 32, (a >> 16) & 0xffff,
+                           a & 0xfff, 0x8000 | ((b >> 48) & 0x3fff), b & 0xffffffffffff);
+    if (!wished_ || wished_(uid))
+      return uid;
+  }
+  ensure(false, draws_most); // a wish that hardly any uid fulfils is a mistake of whoever has it
+  return {};
 }
 
 std::optional<refusal> registry::check_identity(const endpoint& what, std::string_view ns,

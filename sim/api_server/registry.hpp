@@ -2,6 +2,7 @@
 // with the rules that Kubernetes keeps for each.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,9 @@ public:
            const base::clock& time)
       : options_(o), kinds_(kinds), store_(objects), rules_(law), clock_(time) {}
 
+  /// From here on uids are drawn until one is `wished`; null: the first is taken. For simulated
+  /// worlds, in which it matters where a gang's coordinator lives.
+  void wish_uids(std::function<bool(const std::string&)> wished) { wished_ = std::move(wished); }
   outcome<written> create(const endpoint& what, std::string_view ns, json::object& doc,
                           const write_options& how);
   /// PUT: `doc` replaces the object, or its status.
@@ -86,6 +90,7 @@ private:
   store& store_;
   const rules& rules_;
   const base::clock& clock_;
+  std::function<bool(const std::string&)> wished_;
 };
 
 /// Events are kept in their core form; these rename the fields of events.k8s.io and back.

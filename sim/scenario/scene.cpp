@@ -10,6 +10,9 @@
 #include <fmt/format.h>
 
 #include "actors/replica.hpp"
+#include "base/limits.hpp"
+#include "bridge/partition_map.hpp"
+#include "protocol/sharding.hpp"
 
 namespace tutti::sim::scenario {
 
@@ -50,19 +53,73 @@ void scene::remember_outcome(std::string winner, std::string loser) {
     loser_ = std::move(loser);
 }
 
-/// One process owns all shards, so it leads; whoever is called so stays it.
+/// Whoever owns shard 0 leads; whoever is called so first stays it.
 process* scene::process_named(const std::string& word) {
   if (word == "leader") {
     if (leader_.empty())
-      leader_ = world_.at(0).name();
+      if (const auto* owner = owner_of(protocol::to_shard({0})))
+        leader_ = owner->name();
     return world_.find(leader_);
   }
   if (word == "standby") {
-    if (standby_.empty() && world_.processes() > 1)
-      standby_ = world_.at(1).name();
+    const auto* leader = standby_.empty() ? process_named("leader") : nullptr;
+    for (std::size_t n = 0; leader && n < world_.processes() && standby_.empty(); ++n)
+      if (&world_.at(n) != leader)
+        standby_ = world_.at(n).name();
     return world_.find(standby_);
   }
   return world_.find(word);
+}
+
+// ---------------------------------------------------------------- several replicas
+
+/// Parsed once per version: it is asked for at every step.
+std::string scene::owner_in_map(const protocol::address& unit) {
+  const auto map = objects().find(kind_id::partition_maps, "tutti");
+  if (!map)
+    return {};
+  if (map->rev != owners_at_) {
+    owners_at_ = map->rev;
+    owners_.clear();
+    api_server::draft parsed{map->body};
+    for (const auto kind : {protocol::role_kind::shard, protocol::role_kind::partition}) {
+      const auto* units = api_server::look(
+          parsed.doc(), {"spec", kind == protocol::role_kind::shard ? "shards" : "partitions"});
+      std::uint32_t n = 0;
+      for (const auto& x : units->as_array())
+        owners_[{kind, n++, {}}] = api_server::text_at(x.as_object(), {"replica"});
+    }
+  }
+  const auto pos = owners_.find(unit);
+  return pos == owners_.end() ? std::string{} : pos->second;
+}
+
+process* scene::owner_of(const protocol::address& unit) {
+  return has_others() ? world_.find(owner_in_map(unit)) : &world_.at(0);
+}
+
+bool scene::is_shared_out() {
+  if (!has_others())
+    return true;
+  std::set<std::string> live;
+  for (std::size_t n = 0; n < world_.processes(); ++n)
+    if (world_.at(n).is_up())
+      live.insert(world_.at(n).name());
+  if (live.empty())
+    return false;
+  const auto is_owned = [&](const protocol::address& unit) {
+    const auto* who = owner_of(unit);
+    return who && who->is_up() && who->role(unit) != nullptr
+           && who->name() == bridge::chosen_for(unit, live);
+  };
+  const auto shards = world_.at(0).options().shards;
+  for (std::uint32_t n = 0; n < shards; ++n)
+    if (!is_owned(protocol::to_shard({n})))
+      return false;
+  for (std::uint32_t n = 0; n < base::limits::partitions; ++n)
+    if (!is_owned(protocol::to_partition({n})))
+      return false;
+  return true;
 }
 
 std::vector<api_server::object_ptr> scene::members(const std::string& group_word) const {
@@ -122,8 +179,16 @@ std::vector<api_server::object_ptr> scene::find(const target& whom) const {
 
 json::value scene::ask(const protocol::address& whom, const std::string& what,
                        const std::string& name) {
-  const auto* leader = process_named("leader");
-  const auto text = leader && leader->is_up() ? leader->inspect(whom, what, name) : std::string{};
+  const bool is_owned = whom.kind == protocol::role_kind::shard;
+  const auto* who = is_owned ? owner_of(whom) : process_named("leader");
+  for (std::size_t n = 0; !is_owned && !(who && who->is_up()) && n < world_.processes(); ++n)
+    who = &world_.at(n);
+  return ask(who, whom, what, name);
+}
+
+json::value scene::ask(const process* who, const protocol::address& whom, const std::string& what,
+                       const std::string& name) const {
+  const auto text = who && who->is_up() ? who->inspect(whom, what, name) : std::string{};
   boost::system::error_code failed;
   auto out = json::parse(text.empty() ? "null" : text, failed);
   return failed ? json::value{} : out;
@@ -133,7 +198,12 @@ json::value scene::queue_row(const std::string& word) {
   auto key = split_name(group_named(word)).key();
   if (kubernetes_ == api::release::v1_35 && is_group(word))
     key += "/" + split_name(group_named(word)).api_name();
-  return ask(protocol::to(protocol::role_kind::queue), "gang", key);
+  const auto queue = protocol::to(protocol::role_kind::queue);
+  const auto root = is_group(word) ? group(word) : pod(word);
+  if (!has_others() || !root)
+    return ask(queue, "gang", key);
+  return ask(owner_of(protocol::to_partition(protocol::partition_of({root->uid}))), queue, "gang",
+             key);
 }
 
 std::map<std::string, double> scene::metrics() {

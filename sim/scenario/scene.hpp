@@ -45,6 +45,14 @@ public:
   /// `scheduler-0`, `leader`, `standby`; null if there is none.
   process* process_named(const std::string& word);
 
+  // ---- several replicas
+  bool has_others() const { return world_.processes() > 1; }
+  /// Every unit is run by the process that is to own it among those that are up: nothing moves any
+  /// more. Always, where there is one process.
+  bool is_shared_out();
+  /// By the partition map: the process that owns a shard or partition; null if nobody does.
+  process* owner_of(const protocol::address& unit);
+
   // ---- objects
   api_server::object_ptr pod(const std::string& name) const;
   api_server::object_ptr group(const std::string& name) const;
@@ -58,7 +66,8 @@ public:
   static std::optional<api_server::kind_id> kind_named(const std::string& plural);
 
   // ---- the scheduler's mind
-  /// The answer of a role of the leading process to `inspect`; null if nobody answers.
+  /// The answer of a role to `inspect`: of the process that owns it, or for whom every process has
+  /// one, of the leading process, or another one while that is down. Null if nobody answers.
   boost::json::value ask(const protocol::address& whom, const std::string& what,
                          const std::string& name = {});
   /// What the queue says of a gang or a lone pod; null if it does not know it.
@@ -82,12 +91,18 @@ public:
   std::size_t violations = 0; ///< of the checker, for the metric
 
 private:
+  boost::json::value ask(const process* who, const protocol::address& whom, const std::string& what,
+                         const std::string& name) const;
+  std::string owner_in_map(const protocol::address& unit);
+
   world& world_;
   tally& counts_;
   const api::release kubernetes_;
   const planner plans_;
   std::string winner_, loser_;
   std::string leader_, standby_;
+  std::map<protocol::address, std::string> owners_; ///< of the map's version `owners_at_`
+  api_server::revision owners_at_ = 0;
   std::map<std::string, mark> marks_;
   std::set<std::string> held_; ///< names as in the file
 };

@@ -34,6 +34,11 @@ world::options options_for(const story& what, std::uint64_t seed) {
   out.scheduler.kubernetes = api::name_of(what.speaks.kubernetes);
   out.scheduler.scheduler_names = {what.speaks.scheduler};
   out.scheduler.seed = seed;
+  out.scheduler.lease = what.lease;
+  if (what.has_api_log) {
+    out.scheduler.log = actors::decision_log::objects;
+    out.scheduler.fast_path = false;
+  }
   if (!what.levels.empty())
     out.scheduler.levels = what.levels;
   out.api.plane.kubernetes = what.speaks.kubernetes;
@@ -99,10 +104,7 @@ void stage::give_up(std::string what, std::string found) {
 std::optional<failure> stage::play() {
   try {
     world_->start();
-    run_until(now() + start_patience, [this] {
-      const auto quiet = scene_->ask(protocol::to(protocol::role_kind::queue), "quiet");
-      return quiet.is_object() && quiet.get_object().at("quiet") == boost::json::value(true);
-    });
+    run_until(now() + start_patience, [this] { return is_running(); });
     play_all(story_.steps, false);
     check_safety();
   } catch (const stopped&) {

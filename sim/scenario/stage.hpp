@@ -58,6 +58,7 @@ private:
   /// Runs until `is_enough` or `deadline`; safety and `always` are looked at after every event.
   bool run_until(base::time_point deadline, const std::function<bool()>& is_enough);
   bool is_settled();
+  bool is_running();
   bool is_quiet(process& who);
   base::duration rest_needed() const;
   void check_always();
@@ -67,6 +68,7 @@ private:
   // ---- objects: stage_objects.cpp
   using refusal = std::optional<std::string>;
   void apply_checked(const std::function<refusal()>& input);
+  refusal create(const wanted_objects& all);
   refusal apply_objects(const std::vector<boost::json::object>& objects,
                         const std::vector<std::string>& places);
   /// A request of somebody outside; what an error says if it is refused.
@@ -86,6 +88,7 @@ private:
   // ---- faults: stage_faults.cpp
   process& need_process(const std::string& word);
   void disks_lose(const std::string& process);
+  void heal_network();
   void perform(const hold_step& x);
   void perform(const release_step& x);
   void perform(const api_step& x);

@@ -170,16 +170,27 @@ void stage::perform(const pause_step& x) {
 
 void stage::perform(const network_step& x) {
   const auto is_api = [](const std::string& end) { return end == "api"; };
-  if (x.cut.empty()) {
-    for (std::size_t n = 0; n < world_->processes(); ++n)
-      world_->api().cut_off(world_->at(n).name(), false);
+  if (x.cut.empty())
+    return heal_network();
+  if (std::none_of(x.cut.begin(), x.cut.end(), is_api)) {
+    const auto& from = need_process(x.cut.front()).name();
+    const auto& to = need_process(x.cut.back()).name();
+    world_->links().cut(from, to, true);
+    if (!x.is_one_way)
+      world_->links().cut(to, from, true);
     return;
   }
-  if (std::none_of(x.cut.begin(), x.cut.end(), is_api))
-    give_up("links between processes can be cut", "there are none in this build; cut: [api, …]");
   for (const auto& end : x.cut)
     if (!is_api(end))
       world_->api().cut_off(need_process(end).name(), true);
+}
+
+void stage::heal_network() {
+  for (std::size_t n = 0; n < world_->processes(); ++n) {
+    world_->api().cut_off(world_->at(n).name(), false);
+    for (std::size_t other = 0; other < world_->processes(); ++other)
+      world_->links().cut(world_->at(n).name(), world_->at(other).name(), false);
+  }
 }
 
 void stage::perform(const clock_step& x) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/manifest.hpp"
+#include "protocol/sharding.hpp"
 #include "sim/scenario/stage.hpp"
 
 namespace tutti::sim::scenario {
@@ -72,6 +73,32 @@ stage::refusal stage::ask(const std::string& method, const std::string& target,
   return fmt::format("{} {}: {} {}", method, target, answer.status, message);
 }
 
+/// In order. A group with a home gets a uid whose partition that process owns now.
+stage::refusal stage::create(const wanted_objects& all) {
+  std::vector<json::object> objects;
+  const auto apply_so_far = [&]() -> refusal {
+    return objects.empty() ? std::nullopt : apply_objects(std::exchange(objects, {}), {});
+  };
+  for (const auto& w : all) {
+    if (w.home.empty()) {
+      objects.push_back(w.object);
+      continue;
+    }
+    if (auto refused = apply_so_far())
+      return refused;
+    const auto* home = &need_process(w.home);
+    auto& plane = world_->api().plane();
+    plane.wish_uids([this, home](const std::string& uid) {
+      return scene_->owner_of(protocol::to_partition(protocol::partition_of({uid}))) == home;
+    });
+    auto refused = apply_objects({w.object}, {});
+    plane.wish_uids({});
+    if (refused)
+      return refused;
+  }
+  return apply_so_far();
+}
+
 std::string stage::url_of(const target& whom) const {
   const auto kind = scene::kind_named(whom.plural);
   const api_server::catalog kinds{story_.speaks.kubernetes};
@@ -107,10 +134,7 @@ std::vector<std::string> stage::keys_of(const chosen_pods& pods) {
 
 void stage::perform(const create_step& x) {
   apply_checked([&]() -> refusal {
-    std::vector<json::object> objects;
-    for (const auto& w : x.objects)
-      objects.push_back(w.object);
-    auto refused = apply_objects(objects, {});
+    auto refused = create(x.objects);
     for (const auto& w : x.objects) {
       if (refused || !w.is_recreated)
         continue;

@@ -89,6 +89,16 @@ bool stage::is_quiet(process& who) {
   return !text.empty() && flag_at(boost::json::parse(text, failed), "quiet");
 }
 
+/// Every process has seen the cluster, and every shard and partition has its owner.
+bool stage::is_running() {
+  if (!scene_->is_shared_out())
+    return false;
+  for (std::size_t n = 0; n < world_->processes(); ++n)
+    if (!is_quiet(world_->at(n)))
+      return false;
+  return true;
+}
+
 /// No write of a scheduler but events and leases, no change of the cluster, no new attempt, for
 /// twice the longest back-off; and nothing under way that could end that.
 bool stage::is_settled() {

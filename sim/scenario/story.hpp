@@ -12,6 +12,7 @@
 #include "api/release.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "bridge/lease_times.hpp"
 #include "sim/scenario/facts.hpp"
 #include "sim/scenario/fragment.hpp"
 #include "sim/scenario/shorthand.hpp"
@@ -205,6 +206,8 @@ struct story {
   spoken_api speaks;
   std::uint32_t replicas = 1;
   std::uint32_t shards = 2;
+  bool has_api_log = false;        ///< decisions are API objects
+  bridge::lease_times lease;       ///< of each replica
   std::vector<std::string> levels; ///< of the topology; empty = the default
   std::uint32_t seeds = 5;
   std::vector<step> steps;

@@ -15,8 +15,10 @@ namespace {
 
 constexpr std::array known_needs{"preemption",  "claims",     "composite",
                                  "controllers", "autoscaler", "replicas"};
-/// What the scheduler and its world can do of `known_needs`: nothing yet.
-constexpr std::array<std::string_view, 0> supported_needs{};
+/// What the scheduler and its world can do of `known_needs`.
+constexpr std::array<std::string_view, 1> supported_needs{"replicas"};
+/// More would be a world of its own kind.
+constexpr std::uint32_t replicas_most = 9;
 
 void read_needs(const tree& x, story& out) {
   const std::vector<std::string> allowed{known_needs.begin(), known_needs.end()};
@@ -35,12 +37,27 @@ void read_world(const tree& x, story& out) {
   if (const auto* n = fields.take("shards"))
     out.shards = static_cast<std::uint32_t>(number_of(*n));
   const auto* log = fields.take("decision_log");
-  const bool is_api_log = log && word_of(*log, "decision log", {"rocksdb", "api"}) == "api";
+  out.has_api_log = log && word_of(*log, "decision log", {"rocksdb", "api"}) == "api";
   fields.end();
   if (out.replicas < 1 || out.shards < 1)
     fail(x, "a world has at least one replica and one shard");
-  if (out.replicas > 1 || is_api_log)
-    out.unsupported.push_back("replicas");
+  if (out.replicas > replicas_most)
+    fail(x, fmt::format("a world has at most {} replicas", replicas_most));
+  if (out.replicas > 1 && !out.has_api_log)
+    fail(x, "several replicas need decision_log: api");
+}
+
+void read_leases(const tree& x, story& out) {
+  mapping fields{x, "field of leaderElection"};
+  if (const auto* d = fields.take("leaseDuration"))
+    out.lease.duration = duration_of(*d);
+  if (const auto* d = fields.take("renewDeadline"))
+    out.lease.given_up = duration_of(*d);
+  if (const auto* d = fields.take("retryPeriod"))
+    out.lease.renewal = duration_of(*d);
+  fields.end();
+  if (!out.lease.are_sound())
+    fail(x, "retryPeriod is less than renewDeadline, and that less than leaseDuration");
 }
 
 /// Fields of the configuration file that a simulated scheduler has.
@@ -49,6 +66,8 @@ void read_config(const tree& x, story& out) {
     if (f.name == "topologyLevels")
       for (const auto& level : texts_of(f.value))
         out.levels.push_back(label_key(level));
+    else if (f.name == "leaderElection")
+      read_leases(f.value, out);
     else
       out.unsupported.push_back("config." + f.name);
   }

@@ -140,9 +140,56 @@ TEST(ScenarioRun, what_is_listed_as_failing_must_fail) {
 }
 
 TEST(ScenarioRun, what_the_build_lacks_is_counted_and_not_run) {
-  const auto got = run(with_steps("- expect: {count: {nodes: 7}}\n", "needs: [replicas]\n"));
+  const auto got = run(with_steps("- expect: {count: {nodes: 7}}\n", "needs: [claims]\n"));
   EXPECT_EQ(got.how, outcome::not_supported);
   EXPECT_THAT(summary_text({got}), HasSubstr("1 not supported"));
+}
+
+// ---------------------------------------------------------------- several replicas
+
+const char* const two_replicas = "world: {replicas: 2, decision_log: api}\n";
+
+TEST(ScenarioFile, several_replicas_need_decisions_that_all_can_read) {
+  EXPECT_THAT(error_of(with_steps("- settle: {}\n", "world: {replicas: 2}\n")),
+              AllOf(StartsWith("f.yaml:3: "), HasSubstr("decision_log: api")));
+  EXPECT_THAT(error_of(with_steps("- settle: {}\n", "world: {replicas: 99, decision_log: api}\n")),
+              HasSubstr("at most 9 replicas"));
+}
+
+TEST(ScenarioFile, times_of_a_lease_that_make_no_sense_are_refused_with_their_line) {
+  EXPECT_THAT(
+      error_of(with_steps("- settle: {}\n", "config: {leaderElection: {leaseDuration: 5s}}\n")),
+      AllOf(StartsWith("f.yaml:3: "), HasSubstr("renewDeadline")));
+  EXPECT_THAT(error_of(with_steps("- settle: {}\n", "config: {leaderElection: {leaseTime: 5s}}\n")),
+              HasSubstr("\"leaseTime\" is no field of leaderElection"));
+}
+
+TEST(ScenarioRun, a_gang_lives_where_its_home_is) {
+  for (const char* home : {"scheduler-0", "scheduler-1"}) {
+    const auto steps = std::string{"- nodes: {n1..n4: {cpu: 4}}\n"
+                                   "- pods: {a0..a1: {group: A, cpu: 1}}\n"
+                                   "- group: {A: {min: 2, home: "}
+                       + home
+                       + "}}\n- eventually: {within: 5s, bound: {A: 2}}\n"
+                         "- expect: {writes: {bindings: 2, by: "
+                       + home + "}, reserved: 0}\n";
+    const auto got = run(with_steps(steps, two_replicas));
+    EXPECT_EQ(got.how, outcome::passed) << home << "\n" << summary_text({got});
+  }
+}
+
+TEST(ScenarioRun, a_link_that_is_cut_is_a_fault_of_one_direction_or_of_both) {
+  const auto steps = std::string{"- nodes: {n1..n4: {cpu: 4}}\n"
+                                 "- settle: {}\n"
+                                 "- network: {cut: [scheduler-0, scheduler-1], one_way: true}\n"
+                                 "- pods: {a0..a3: {group: A, cpu: 3}}\n"
+                                 "- group: {A: {min: 4}}\n"
+                                 "- advance: 5s\n"
+                                 "- expect: {bound: {A: 0}}\n"
+                                 "- network: {heal: true}\n"
+                                 "- eventually: {within: 60s, bound: {A: 4}}\n"};
+  const auto got = run(with_steps(steps, two_replicas));
+  EXPECT_EQ(got.how, outcome::passed) << summary_text({got});
 }
 
 } // namespace
