@@ -29,10 +29,11 @@ enum class pool : std::uint8_t { gated, queued, attempting, settling, backing_of
 inline constexpr std::size_t pool_count = 6;
 std::string_view name_of(pool x);
 
-/// Q-12 without Q-13: priority descending, then age, which is never refreshed, then name.
+/// Q-12 without Q-13: priority descending, then age, which is never refreshed, then who came first.
 struct order_key {
   std::int32_t priority = 0;
   std::int64_t created_ms = 0;
+  std::uint64_t came = 0; ///< as at `gang_entry`
 
   friend bool operator==(const order_key&, const order_key&) = default;
 };

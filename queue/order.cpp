@@ -23,6 +23,10 @@ constexpr std::array<std::array<bool, pool_count>, pool_count> is_edge{{
     {true, true, false, true, true, true},  // waiting
 }};
 
+order_key key_of(const gang_entry& g) {
+  return {g.priority(), g.created_ms(), g.came};
+}
+
 } // namespace
 
 std::string_view name_of(pool x) {
@@ -37,6 +41,8 @@ bool tried_earlier::operator()(const gang_entry* a, const gang_entry* b) const {
     return x.priority > y.priority;
   if (x.created_ms != y.created_ms)
     return x.created_ms < y.created_ms;
+  if (x.came != y.came)
+    return x.came < y.came;
   if (a == b)
     return false;
   if (const auto by_space = a->space() <=> b->space(); by_space != 0)
@@ -58,7 +64,7 @@ void pools::enter(gang_entry& g, pool where, base::time_point due) {
   ensure(g.life != nullptr && !g.life->is_placed, protocol::to_text(g.name()));
   auto& life = *g.life;
   life.where = where;
-  life.key = {g.priority(), g.created_ms()};
+  life.key = key_of(g);
   life.due = due;
   life.is_placed = true;
   const bool is_new = at(where).insert(&g).second;
@@ -96,7 +102,7 @@ void pools::delay(gang_entry& g, base::time_point due) {
 }
 
 void pools::reorder(gang_entry& g) {
-  if (!g.life || !g.life->is_placed || g.life->key == order_key{g.priority(), g.created_ms()})
+  if (!g.life || !g.life->is_placed || g.life->key == key_of(g))
     return;
   const auto where = g.life->where;
   const auto due = g.life->due;

@@ -12,7 +12,8 @@
 
 namespace tutti::queue {
 
-/// Priority descending, then age, then name, then uid. Reads the key kept in `life`.
+/// Priority descending, then age, then whose first pod came first, then name, then uid. Reads the
+/// key kept in `life`.
 struct tried_earlier {
   bool operator()(const gang_entry* a, const gang_entry* b) const;
 };

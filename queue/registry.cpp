@@ -240,6 +240,9 @@ registry::pod_news registry::put(const protocol::pod_facts& x) {
       pod->gang = &group_named({x.name.space, x.group});
     }
     pods_.insert(std::move(made));
+    ++heard_of_;
+    if (pod->gang->members.empty())
+      pod->gang->came = heard_of_;
     insert_member(*pod->gang, *pod);
   }
   const bool was_pending = !is_new && pod->is_pending();
@@ -261,6 +264,8 @@ registry::pod_news registry::drop(pod_entry& pod) {
     news.gang = nullptr;
   } else {
     erase_member(*pod.gang, pod);
+    if (pod.gang->members.empty())
+      pod.gang->came = 0;
     follow_members(*pod.gang);
     forget_if_empty(news.gang);
   }

@@ -68,9 +68,12 @@ struct gang_entry {
   std::unique_ptr<group_part> group;                     ///< null = lone pod
   boost::container::small_vector<pod_entry*, 1> members; ///< by (created, name)
   std::unique_ptr<gang_life> life;                       ///< null = at rest
-  std::uint32_t attempts = 0;                            ///< ever made
-  bool has_run = false;     ///< its minimum was bound once, as far as this life knows
-  bool is_degraded = false; ///< started, and below its minimum for longer than repair may take
+  /// The place among all pods, in the order in which they were heard of, of the one that ended its
+  /// time without members; 0 = it has none. Objects say only in which second they were created.
+  std::uint64_t came = 0;
+  std::uint32_t attempts = 0; ///< ever made
+  bool has_run = false;       ///< its minimum was bound once, as far as this life knows
+  bool is_degraded = false;   ///< started, and below its minimum for longer than repair may take
 
   bool is_lone_pod() const { return !group; }
   /// Empty for a group that has not been seen.
@@ -154,6 +157,7 @@ private:
   void forget_if_empty(gang_entry*& g);
 
   const options& how_;
+  std::uint64_t heard_of_ = 0; ///< pods, ever
   using pod_ptr = std::unique_ptr<pod_entry>;
   struct by_uid {
     using is_transparent = void;

@@ -9,14 +9,55 @@ namespace {
 
 using Order = QueueWorld;
 
-TEST_F(Order, q12_priority_then_age_then_name_and_pods_compete_with_groups) {
+TEST_F(Order, q12_priority_then_age_then_arrival_and_pods_compete_with_groups) {
   pod("young", {.created = 20});
   pod("old-b", {.created = 10});
   pod("old-a", {.created = 10});
   group("g", {.min = 1, .priority = 5, .created = 30});
   pod("m", {.group = "g", .priority = 5});
   synced();
-  EXPECT_EQ(tried(), (names{"g", "old-a", "old-b", "young"}));
+  EXPECT_EQ(tried(), (names{"g", "old-b", "old-a", "young"}));
+}
+
+TEST_F(Order, q12_of_one_second_whoever_had_a_pod_first_goes_first) {
+  group("a", {.min = 2});
+  group("b", {.min = 2});
+  pod("q1", {.group = "b"});
+  pod("single", {});
+  pod("p1", {.group = "a"});
+  pod("p2", {.group = "a"});
+  pod("q2", {.group = "b"});
+  synced();
+  EXPECT_EQ(tried(), (names{"b", "single", "a"}));
+}
+
+TEST_F(Order, q12_news_of_a_pod_is_no_second_arrival) {
+  pod("b", {});
+  pod("a", {});
+  pod("b", {.version = "2"});
+  mirror_begins();
+  pod("a", {}); // a list goes by name
+  pod("b", {.version = "2"});
+  synced();
+  EXPECT_EQ(tried(), (names{"b", "a"}));
+}
+
+TEST_F(Order, q12_a_group_that_has_lost_all_its_pods_comes_with_the_next_one) {
+  group("g", {});
+  pod("early", {.group = "g"});
+  pod("single", {});
+  pod_gone("early");
+  pod("late", {.group = "g"});
+  synced();
+  EXPECT_EQ(tried(), (names{"single", "g"}));
+}
+
+TEST_F(Order, q12_a_group_that_waits_for_its_object_keeps_its_place) {
+  pod("m", {.group = "g"});
+  pod("single", {});
+  group("g", {});
+  synced();
+  EXPECT_EQ(tried(), (names{"g", "single"}));
 }
 
 TEST_F(Order, q12_the_topology_hears_the_order_of_those_that_are_tried_together_before_they_ask) {
