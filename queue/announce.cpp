@@ -54,7 +54,8 @@ void announce(gang_entry& g, const saying& what, const options& how, protocol::e
   ensure(g.life != nullptr);
   const bool is_news = g.life->told != what.hash();
   g.life->told = what.hash();
-  const bool is_object = g.is_lone_pod() || how.has_group_objects();
+  const bool has_group = !g.is_lone_pod() && g.group->facts.has_value();
+  const bool is_object = g.is_lone_pod() || (has_group && how.has_group_objects());
   const bool has_condition = !g.is_lone_pod() && is_object && !g.group->facts->has_started
                              && !g.group->is_start_said; // M-1: it is never taken back
   if (is_news && has_condition)
@@ -86,6 +87,23 @@ void announce_refusal(gang_entry& g, const base::explanation& why, const options
 void announce_error(gang_entry& g, const std::string& text, const options& how,
                     protocol::effects& out) {
   announce(g, {"SchedulerError", text}, how, out);
+}
+
+void announce_gated(gang_entry& g, const options& how, protocol::effects& out) {
+  const auto& life = *g.life;
+  const bool is_told = life.reason == base::reason_code::waiting_for_members
+                       || life.reason == base::reason_code::gated;
+  if (!is_told || g.is_lone_pod())
+    return;
+  const auto& group = *g.group;
+  const bool has_started =
+      g.has_run || group.is_start_said || (group.facts && group.facts->has_started);
+  if (has_started || (group.facts && group.facts->is_deleting))
+    return;
+  base::explanation why;
+  why.primary = life.reason;
+  why.detail = life.detail;
+  announce(g, {"Unschedulable", base::to_text(why)}, how, out);
 }
 
 } // namespace tutti::queue

@@ -7,6 +7,7 @@
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
 #include "protocol/sharding.hpp"
+#include "queue/announce.hpp"
 
 namespace tutti::queue {
 
@@ -221,6 +222,9 @@ void queue_role::fire_due() {
     } else if (life.where == pool::settling) {
       pools_.leave(*g);
       reconsider(*g, true);
+    } else if (life.where == pool::gated) {
+      announce_gated(*g, how_, out_);
+      pools_.delay(*g, pools::never);
     } else { // rested, or flushed
       life.not_before = std::min(life.not_before, now_);
       make_ready(*g);

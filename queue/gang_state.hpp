@@ -51,6 +51,8 @@ struct past_attempt {
 /// So many of them are kept per gang that is not at rest.
 inline constexpr std::size_t history_longest = 20;
 
+/// A gang that is gated is told of once nothing has changed for so long: members come one by one.
+inline constexpr auto gated_told_after = std::chrono::seconds{10};
 /// A gang that settles waits for the watch, or for an older gang of its name, and not for time: it
 /// is only looked at again so often.
 inline constexpr auto settle_interval = std::chrono::seconds{10};
@@ -84,7 +86,7 @@ struct gang_life {
   pool where = pool::gated;
   bool is_placed = false; ///< stands in `pools`
   order_key key;
-  base::time_point due;        ///< end of the rest, the flush, of settling, or when to ask again
+  base::time_point due; ///< end of the rest, the flush, of settling, when to ask or to tell again
   base::time_point not_before; ///< end of the rest that the last failure earned
   base::time_point since;      ///< of `reason`
   base::reason_code reason = base::reason_code::none;

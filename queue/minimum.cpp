@@ -133,8 +133,14 @@ void queue_role::hear(const protocol::view_wanted&) {
     if (g->life->where == pool::waiting)
       announce_refusal(*g, *g->life->why, how_, out_);
     else if (g->life->where == pool::gated)
-      reconsider(*g, false);
+      tell_gated_again(*g);
   }
+}
+
+void queue_role::tell_gated_again(gang_entry& g) {
+  reconsider(g, false);
+  if (g.life && g.life->where == pool::gated && g.life->due == pools::never)
+    pools_.delay(g, now_);
 }
 
 void queue_role::forget_minimum(gang_entry& g) {

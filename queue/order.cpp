@@ -10,7 +10,7 @@ namespace tutti::queue {
 namespace {
 
 constexpr bool has_due(pool x) {
-  return x != pool::gated && x != pool::queued;
+  return x != pool::queued;
 }
 
 /// The edges drawn at `pool`: row = from, column = to, in the order of the enumeration.
@@ -111,7 +111,7 @@ void pools::reorder(gang_entry& g) {
 }
 
 std::optional<base::time_point> pools::next_due() const {
-  if (by_due_.empty())
+  if (by_due_.empty() || (*by_due_.begin())->life->due == never)
     return std::nullopt;
   return (*by_due_.begin())->life->due;
 }

@@ -18,8 +18,8 @@ struct tried_earlier {
   bool operator()(const gang_entry* a, const gang_entry* b) const;
 };
 
-/// Upholds S13: a gang is in one pool or in none, and its `life` says in which. All but gated and
-/// queued gangs also stand in the order in which their time comes.
+/// Upholds S13: a gang is in one pool or in none, and its `life` says in which. All but queued
+/// gangs also stand in the order in which their time comes.
 class pools {
 public:
   using ordered = std::set<gang_entry*, tried_earlier>;
@@ -39,6 +39,8 @@ public:
   const ordered& in(pool x) const { return by_pool_[static_cast<std::size_t>(x)]; }
   std::size_t size(pool x) const { return in(x).size(); }
   std::size_t size() const;
+  /// A `due` that does not come.
+  static constexpr base::time_point never = base::time_point::max();
   /// The earliest `due`; nothing if no gang waits for a time.
   std::optional<base::time_point> next_due() const;
   /// Gangs whose time has come, in the order in which they are to be tried.

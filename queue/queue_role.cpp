@@ -323,14 +323,24 @@ void queue_role::reconsider(gang_entry& g, bool may_help) {
     break;
   }
   auto& life = life_of(g);
-  if (verdict.what == gate_verdict::kind::broken)
+  const bool is_broken = verdict.what == gate_verdict::kind::broken;
+  if (is_broken)
     announce_error(g, verdict.detail, how_, out_);
+  const bool is_news = life.reason != verdict.reason || life.detail != verdict.detail;
   if (!base::is_planted(base::mutant::give_no_reason))
     explain(life, verdict.reason, std::move(verdict.detail));
-  if (life.is_placed && life.where == pool::gated)
-    pools_.reorder(g);
-  else
-    pools_.move(g, pool::gated);
+  stay_gated(g, is_news, is_broken ? pools::never : now_ + gated_told_after);
+}
+
+/// Why it is gated is told at `told_at`; what has been told is not told again.
+void queue_role::stay_gated(gang_entry& g, bool is_news, base::time_point told_at) {
+  if (!g.life->is_placed || g.life->where != pool::gated) {
+    pools_.move(g, pool::gated, told_at);
+    return;
+  }
+  pools_.reorder(g);
+  if (is_news)
+    pools_.delay(g, told_at);
 }
 
 void queue_role::open(gang_entry& g, bool may_help) {

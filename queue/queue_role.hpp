@@ -90,6 +90,7 @@ private:
   void lose_partition(base::partition_id which);
   void reconsider(gang_entry& g, bool may_help);
   void open(gang_entry& g, bool may_help);
+  void stay_gated(gang_entry& g, bool is_news, base::time_point told_at);
   void make_ready(gang_entry& g);
   void depart(gang_entry& g);
   void come_to_rest(gang_entry& g);
@@ -126,6 +127,7 @@ private:
   // Gangs below their minimum after their start (minimum.cpp).
   void watch_minimum(gang_entry& g);
   void say_standing(gang_entry& g);
+  void tell_gated_again(gang_entry& g);
   void forget_minimum(gang_entry& g);
   void fire_repairs();
   void hurry(gang_entry& g);
