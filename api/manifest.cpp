@@ -32,17 +32,22 @@ constexpr std::uintmax_t file_bytes_max = 1u << 30;
 /// Lists of lists of lists: more is a mistake.
 constexpr int list_depth_max = 8;
 
-/// Where an object stands: which file, which document, and where in a List.
+/// Where an object stands: which file, which document, and where in a List; and what it is.
 struct origin {
   std::string_view file;
   int document;
-  std::string prefix; ///< "items[3]." inside a List, else empty
+  std::string prefix;      ///< "items[3]." inside a List, else empty
+  std::string object = {}; ///< "PodGroup train"; empty while it is not known
+
+  std::string text() const {
+    return fmt::format("file {}, document {}{}", file, document,
+                       object.empty() ? "" : " (" + object + ")");
+  }
 };
 
 error complain(const origin& at, code c, std::string_view path, std::string_view what,
                std::string_view allowed) {
-  auto text =
-      fmt::format("file {}, document {}, {}{}: {}", at.file, at.document, at.prefix, path, what);
+  auto text = fmt::format("{}, {}{}: {}", at.text(), at.prefix, path, what);
   if (!allowed.empty())
     text += fmt::format("; allowed: {}", allowed);
   return {c, std::move(text)};
@@ -56,6 +61,25 @@ error bad(const origin& at, std::string_view path, std::string_view what,
 std::string string_in(const json::object& object, std::string_view key) {
   auto* found = object.if_contains(key);
   return found && found->is_string() ? std::string{found->get_string()} : std::string{};
+}
+
+/// A word that is safe to repeat in a message of one line.
+bool is_plain(const std::string& word) {
+  constexpr std::size_t bytes_most = 253;
+  return !word.empty() && word.size() <= bytes_most
+         && std::all_of(word.begin(), word.end(), [](char c) {
+              return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
+                     || c == '-' || c == '.';
+            });
+}
+
+/// What an object calls itself, whatever else is wrong with it: "PodGroup train".
+std::string name_of(const json::object& object) {
+  const auto kind = string_in(object, "kind");
+  const auto* metadata = object.if_contains("metadata");
+  const auto name =
+      metadata && metadata->is_object() ? string_in(metadata->get_object(), "name") : "";
+  return is_plain(kind) && is_plain(name) ? kind + " " + name : std::string{};
 }
 
 /// Releases to try, the preferred one first.
@@ -146,7 +170,9 @@ private:
     auto kind = string_in(object, "kind");
     if (auto* items = object.if_contains("items"); items && kind.ends_with("List"))
       return take_list(std::move(object), kind, at, depth);
-    return add(std::move(object), at);
+    origin named = at;
+    named.object = name_of(object);
+    return add(std::move(object), named);
   }
 
   result<void> take_list(json::object list, const std::string& kind, const origin& at, int depth) {

@@ -152,13 +152,15 @@ public:
     return !levels_.empty() && levels_.back().container.is_object() && !levels_.back().has_key;
   }
 
-  void key(std::string name, bool is_merge = false) {
+  /// `line` of the text, from 1; 0 if it is not known.
+  void key(std::string name, bool is_merge = false, int line = 0) {
     auto& inner = levels_.back();
     inner.name = std::move(name);
     inner.has_key = true;
     inner.is_merge = is_merge;
     if (!is_merge && inner.container.get_object().contains(inner.name))
-      throw complaint{path() + ": this key is there twice; allowed: once"};
+      throw complaint{fmt::format("{}: this key is there twice{}; allowed: once", path(),
+                                  line > 0 ? fmt::format(", again in line {}", line) : "")};
   }
 
   void close() {
@@ -306,13 +308,13 @@ public:
       throw complaint{tree_.path() + ": has an alias for a key; allowed: text"};
     tree_.add_alias(anchor);
   }
-  void OnScalar(const YAML::Mark&, const std::string& tag, YAML::anchor_t anchor,
+  void OnScalar(const YAML::Mark& at, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     if (tree_.wants_key() && text == "<<" && tag == "?")
       return tree_.key(text, true);
     auto value = tagged_scalar(text, tag, tree_);
     if (tree_.wants_key())
-      tree_.key(key_of(value));
+      tree_.key(key_of(value), false, at.line + 1);
     else
       tree_.add(std::move(value), anchor);
   }

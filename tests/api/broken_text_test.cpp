@@ -41,7 +41,8 @@ void expect_a_place(std::string_view text) {
   const auto read = read_manifest_text(text, "a.yaml", {.kubernetes = std::nullopt});
   if (read)
     return;
-  static const std::regex place{"^file a\\.yaml, document [1-9][0-9]*[,:][^\\n]+$"};
+  static const std::regex place{
+      "^file a\\.yaml, document [1-9][0-9]*( \\([A-Za-z0-9. -]+\\))?[,:][^\\n]+$"};
   const auto message = read.error().message();
   if (!std::regex_match(message, place))
     RC_FAIL("no place: " + message);

@@ -82,39 +82,46 @@ TEST_F(Manifest, fills_in_the_namespace_where_there_is_one_to_fill_in) {
 TEST_F(Manifest, names_the_field_that_does_not_exist_and_the_one_that_was_meant) {
   EXPECT_EQ(complaint("apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\n"
                       "metadata: {name: a}\nspec: {schedulingPolicy: {gang: {minCuont: 2}}}\n"),
-            "file a.yaml, document 1, spec.schedulingPolicy.gang.minCuont: unknown field, did you "
+            "file a.yaml, document 1 (PodGroup a), spec.schedulingPolicy.gang.minCuont: unknown "
+            "field, did you "
             "mean \"minCount\"?; allowed: minCount");
 }
 
 TEST_F(Manifest, names_the_type_that_a_field_must_have) {
-  EXPECT_EQ(complaint("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"
-                      "spec: {containers: [{name: m, ports: [{containerPort: \"80\"}]}]}\n"),
-            "file a.yaml, document 1, spec.containers[0].ports[0].containerPort: is the string "
-            "\"80\"; allowed: an integer from -2147483648 to 2147483647");
-  EXPECT_EQ(complaint("apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {v: 1.10}}\n"),
-            "file a.yaml, document 1, metadata.labels[v]: is the number 1.1 for lack of quotes; "
-            "allowed: a string");
+  EXPECT_EQ(
+      complaint("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"
+                "spec: {containers: [{name: m, ports: [{containerPort: \"80\"}]}]}\n"),
+      "file a.yaml, document 1 (Pod a), spec.containers[0].ports[0].containerPort: is the string "
+      "\"80\"; allowed: an integer from -2147483648 to 2147483647");
+  EXPECT_EQ(
+      complaint("apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {v: 1.10}}\n"),
+      "file a.yaml, document 1 (Pod a), metadata.labels[v]: is the number 1.1 for lack of quotes; "
+      "allowed: a string");
   EXPECT_EQ(complaint("apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: a}\n"
                       "spec: {disruptionMode: PodGroup}\n"),
-            "file a.yaml, document 1, spec.disruptionMode: is the string \"PodGroup\"; allowed: an "
+            "file a.yaml, document 1 (PodGroup a), spec.disruptionMode: is the string "
+            "\"PodGroup\"; allowed: an "
             "object with all, single");
 }
 
 TEST_F(Manifest, counts_what_else_is_wrong) {
   EXPECT_EQ(
       complaint("{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: {a: 1, b: 2}, c: 3}"),
-      "file a.yaml, document 1, spec.a: unknown field; allowed: configSource, externalID, "
+      "file a.yaml, document 1 (Node n1), spec.a: unknown field; allowed: configSource, "
+      "externalID, "
       "podCIDR, podCIDRs, podPreemptionPolicy, providerID, taints, unschedulable (and 2 more)");
 }
 
 TEST_F(Manifest, lists_the_kinds_that_there_are) {
   auto text = complaint("{apiVersion: v1, kind: Pdo, metadata: {name: n1}}");
-  EXPECT_TRUE(text.starts_with("file a.yaml, document 1, kind: unknown kind \"Pdo\" of \"v1\" in "
-                               "Kubernetes 1.37, did you mean \"Pod\"?; allowed: Binding (v1), "))
+  EXPECT_TRUE(
+      text.starts_with("file a.yaml, document 1 (Pdo n1), kind: unknown kind \"Pdo\" of \"v1\" in "
+                       "Kubernetes 1.37, did you mean \"Pod\"?; allowed: Binding (v1), "))
       << text;
   EXPECT_EQ(
       complaint("{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: n1}}"),
-      "file a.yaml, document 1, apiVersion: \"scheduling.k8s.io/v1alpha2\" has no PodGroup in "
+      "file a.yaml, document 1 (PodGroup n1), apiVersion: \"scheduling.k8s.io/v1alpha2\" has no "
+      "PodGroup in "
       "Kubernetes 1.37; allowed: scheduling.k8s.io/v1alpha3, scheduling.k8s.io/v1beta1");
 }
 
@@ -140,16 +147,19 @@ TEST_F(Manifest, says_where_yaml_breaks) {
 TEST_F(Manifest, refuses_a_key_that_is_there_twice) {
   EXPECT_EQ(
       complaint("apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: a\n    name: b\n"),
-      "file a.yaml, document 1, spec.containers[0].name: this key is there twice; allowed: "
+      "file a.yaml, document 1, spec.containers[0].name: this key is there twice, again in line 6; "
+      "allowed: "
       "once");
-  EXPECT_EQ(complaint("{\"apiVersion\": \"v1\", \"spec\": {\"a\": 1, \"a\": 2}}"),
-            "file a.yaml, document 1, spec.a: this key is there twice; allowed: once");
+  EXPECT_EQ(
+      complaint("{\"apiVersion\": \"v1\", \"spec\": {\"a\": 1, \"a\": 2}}"),
+      "file a.yaml, document 1, spec.a: this key is there twice, again in line 1; allowed: once");
 }
 
 TEST_F(Manifest, refuses_an_object_that_is_there_twice) {
   EXPECT_EQ(complaint("{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n"
                       "{apiVersion: v1, kind: Node, metadata: {name: n1}}\n"),
-            "file a.yaml, document 2, metadata.name: Node \"n1\" stands already in file a.yaml, "
+            "file a.yaml, document 2 (Node n1), metadata.name: Node \"n1\" stands already in file "
+            "a.yaml, "
             "document 1; allowed: each object once");
   EXPECT_EQ(read("{apiVersion: v1, kind: ConfigMap, metadata: {name: n1, namespace: a}}\n---\n"
                  "{apiVersion: v1, kind: ConfigMap, metadata: {name: n1, namespace: b}}\n")
@@ -167,7 +177,8 @@ TEST_F(Manifest, unpacks_lists) {
   EXPECT_EQ(
       complaint("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: "
                 "{name: p, nmae: q}}\n"),
-      "file a.yaml, document 1, items[0].metadata.nmae: unknown field, did you mean \"name\"?; "
+      "file a.yaml, document 1 (Pod p), items[0].metadata.nmae: unknown field, did you mean "
+      "\"name\"?; "
       "allowed: annotations, creationTimestamp, deletionGracePeriodSeconds, deletionTimestamp, "
       "finalizers, generateName, generation, labels, managedFields, name, namespace, "
       "ownerReferences, resourceVersion, selfLink, uid");
