@@ -2,6 +2,7 @@
 // decision log keeps, wherever its records are.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "base/ids.hpp"
@@ -13,6 +14,11 @@ namespace tutti::protocol {
 /// A decision that needs no more than this is finished: the next ordinal may begin.
 inline bool is_finished(const decision& x) {
   return x.is_done || x.what == verdict::aborted;
+}
+
+/// Under whose epoch it may be amended: whoever adopted it last, or has decided it.
+inline base::epoch_no owner_of(const decision& x) {
+  return std::max(x.by.epoch, x.adopted_by);
 }
 
 /// What is kept of a done decision: who won and that it is over.

@@ -9,6 +9,7 @@
 
 #include "base/ensure.hpp"
 #include "base/mutant.hpp"
+#include "protocol/decision_rules.hpp"
 
 namespace tutti::protocol {
 
@@ -310,12 +311,17 @@ void gang_role::on(const amended& x) {
 /// A later owner has adopted the record, or it is not what we believe: we may not go on (Q3), and
 /// what our partition believes of this gang may be as old. Both are made anew from what the log
 /// says; not another word to the API server. What we posted before is refused by its fence, or
-/// harmless.
+/// harmless. Where epochs come from the partition map, a later owner is no fault of ours to die of:
+/// the keeper looks whose the partition is, and ends us, or begins it above that owner.
 void gang_role::on(const amend_refused& x) {
   if (!rolling_ || x.slot != slot_of(attempt_))
     return;
-  out_.add(rebuild{"the log refuses to amend the decision of " + to_text(name_)});
   state_ = attempt_state::over; // and is not told: what became of the gang, the next life says
+  const auto owner = x.now ? owner_of(*x.now) : base::epoch_no{};
+  if (how_.reads_map && owner > fence_epoch_)
+    out_.tell(to(role_kind::keeper), new_epoch{partition_, {owner.value + 1}, 0});
+  else
+    out_.add(rebuild{"the log refuses to amend the decision of " + to_text(name_)});
 }
 
 } // namespace tutti::protocol

@@ -7,6 +7,7 @@
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
 #include "base/mutant.hpp"
+#include "protocol/partition_role.hpp"
 #include "queue/announce.hpp"
 #include "queue/backoff.hpp"
 #include "queue/wake.hpp"
@@ -136,7 +137,10 @@ void queue_role::after_refusal(gang_entry& g, const attempt_now& tried, base::ex
   }
   life.is_stale = false;
   explain(life, life.why->primary);
-  pools_.move(g, pool::waiting, now_ + base::limits::flush_interval);
+  // A quarantine is over by itself, and nobody says so.
+  const bool is_quarantined = life.why->primary == reason_code::scheduler_error;
+  pools_.move(g, pool::waiting,
+              now_ + (is_quarantined ? protocol::quarantine_rest : base::limits::flush_interval));
 }
 
 void queue_role::after_conflict(gang_entry& g, base::explanation why) {

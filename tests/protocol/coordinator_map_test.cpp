@@ -133,10 +133,25 @@ TEST_F(coordinator_map, Q1_a_look_that_finds_a_later_owner_stops_every_post) {
   const auto look = take<amend>();
   ASSERT_EQ(look.size(), 1u);
   quiet();
-  give(amend_refused{look[0].slot, durable});
-  EXPECT_EQ(take<rebuild>().size(), 1u);
+  auto adopted = std::make_shared<decision>(*durable);
+  adopted->adopted_by = {9};
+  give(amend_refused{look[0].slot, adopted});
+  EXPECT_TRUE(take<rebuild>().empty()) << "a takeover is no death that a gang dies of";
+  ASSERT_EQ(sent<new_epoch>().size(), 1u) << "the keeper looks whose the partition is";
+  EXPECT_EQ(sent<new_epoch>()[0].first, to(role_kind::keeper));
+  EXPECT_EQ(sent<new_epoch>()[0].second.epoch.value, 10u);
   resend_is_due();
   EXPECT_TRUE(sent<may_bind>().empty());
+  EXPECT_TRUE(bound_by_us().empty());
+}
+
+TEST_F(coordinator_map, a_look_at_a_record_that_is_gone_begins_the_gang_anew) {
+  succeeds();
+  const auto look = take<amend>();
+  ASSERT_EQ(look.size(), 1u);
+  quiet();
+  give(amend_refused{look[0].slot, nullptr});
+  EXPECT_EQ(take<rebuild>().size(), 1u);
   EXPECT_TRUE(bound_by_us().empty());
 }
 

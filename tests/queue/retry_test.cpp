@@ -35,6 +35,15 @@ TEST_F(Retry, q28_after_five_minutes_it_is_tried_whatever_happened) {
   EXPECT_EQ(tried(), names{"a"});
 }
 
+TEST_F(Retry, a_quarantined_gang_is_tried_when_its_rest_is_over) {
+  refuse("a", 3, base::reason_code::scheduler_error);
+  EXPECT_EQ(row("a", "reason"), "SchedulerError");
+  pass(59s);
+  EXPECT_EQ(tried(), names{});
+  pass(1s);
+  EXPECT_EQ(tried(), names{"a"});
+}
+
 TEST_F(Retry, by_hand_is_at_once_whatever_it_rests_for) {
   refuse("a", 3);
   by_hand("a");
