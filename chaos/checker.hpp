@@ -54,6 +54,7 @@ private:
     protocol::decision first;  ///< with the whole plan
     protocol::decision latest; ///< as it stands
     bool is_lost = false;      ///< its disk was lost
+    bool is_over = false;      ///< its object has gone with its gang, and its slot with it
     bool is_live() const {
       return !is_lost && first.what == protocol::verdict::committed && !latest.is_done;
     }
@@ -79,6 +80,7 @@ private:
   void take_decision(const std::string& key, const std::string& value);
   void take_decision(const base::slot_id& slot, protocol::decision now);
   void follow_decision_objects();
+  void object_is_gone(const protocol::decision& last);
   void check_new(const base::slot_id& slot, const protocol::decision& x);
   void check_change(const base::slot_id& slot, const known_decision& before,
                     const protocol::decision& now);

@@ -47,16 +47,40 @@ void checker::follow_decision_objects() {
     auto read = bridge::decision_of(*object, object->record);
     ensure(read.has_value(), e.now->key);
     const auto slot = base::slot_of(read->by);
-    // The write that finishes a decision of a gang that is gone lets its object go with it.
-    if (e.what != sim::api_server::change::deleted || is_finished(*read))
+    if (e.what != sim::api_server::change::deleted) {
       take_decision(slot, std::move(*read));
-    else if (look("S2") && !is_finished(*read))
-      say("S2", name_of(base::slot_of(read->by), *read) + " is gone, and was not finished");
+      continue;
+    }
+    // The write that finishes a decision of a gang that is gone lets its object go with it.
+    if (is_finished(*read))
+      take_decision(slot, *read);
+    object_is_gone(*read);
   }
 }
 
+/// Upholds S2: a slot is written once for as long as its gang is there, and its object stays as
+/// long. An owner that is late, or has not heard of it, may write about a gang that is gone: that
+/// begins a slot of its own (rule 8).
+void checker::object_is_gone(const protocol::decision& last) {
+  if (!look("S2"))
+    return;
+  const auto what = name_of(base::slot_of(last.by), last);
+  if (!is_finished(last))
+    say("S2", what + " is gone, and was not finished");
+  else if (truth_.has_root(last.by.gang.value))
+    say("S2", what + " is gone, and its gang is not");
+  for (auto& [slot, d] : decisions_)
+    if (slot.gang == last.by.gang)
+      d.is_over = true;
+}
+
 void checker::take_decision(const base::slot_id& slot, protocol::decision now) {
-  const auto pos = decisions_.find(slot);
+  auto pos = decisions_.find(slot);
+  if (pos != decisions_.end() && pos->second.is_over) {
+    decisions_.erase(pos);
+    pos = decisions_.end();
+    std::erase_if(let_go_, [&](const auto& x) { return x.first == slot; });
+  }
   if (pos == decisions_.end()) {
     check_new(slot, now);
     const bool is_committed = now.what == protocol::verdict::committed;
@@ -68,7 +92,7 @@ void checker::take_decision(const base::slot_id& slot, protocol::decision now) {
       for (const auto& v : part.victims)
         victims_.insert(v.pod.value);
     }
-    decisions_.emplace(slot, known_decision{now, now, false});
+    decisions_.emplace(slot, known_decision{now, now});
     return;
   }
   check_change(slot, pos->second, now);
@@ -84,13 +108,13 @@ void checker::take_decision(const base::slot_id& slot, protocol::decision now) {
 void checker::check_new(const base::slot_id& slot, const protocol::decision& x) {
   if (look("S7"))
     for (const auto& [other, d] : decisions_)
-      if (other.gang == slot.gang && !d.is_lost && other.ordinal < slot.ordinal
+      if (other.gang == slot.gang && !d.is_lost && !d.is_over && other.ordinal < slot.ordinal
           && !is_finished(d.latest))
         say("S7", fmt::format("{} is written while {} is not done", name_of(slot, x),
                               name_of(other, d.first)));
   if (x.what != protocol::verdict::committed)
     return;
-  if (look("S2") && told_aborted_.contains(x.by))
+  if (look("S2") && told_aborted_.contains(x.by) && truth_.has_root(x.by.gang.value))
     say("S2", name_of(slot, x) + " is written, and its attempt was called aborted");
   check_minimum(x);
   check_room(x);

@@ -133,6 +133,12 @@ std::vector<const pod_truth*> truth::members(const std::string& group) const {
   return out;
 }
 
+bool truth::has_root(const std::string& gang) const {
+  return pods_.contains(gang) || std::any_of(groups_.begin(), groups_.end(), [&](const auto& g) {
+           return g.second.uid == gang;
+         });
+}
+
 base::resources truth::used(const std::string& node) const {
   base::resources sum;
   for (const auto& [uid, pod] : pods_)

@@ -73,6 +73,8 @@ public:
   const std::map<std::string, node_truth>& nodes() const { return nodes_; }    ///< by name
   const std::map<std::string, group_truth>& groups() const { return groups_; } ///< by name
   std::vector<const pod_truth*> members(const std::string& group) const;
+  /// The group, or the lone pod, that has this uid is there.
+  bool has_root(const std::string& gang) const;
 
   /// What the pods on a node take together; finished ones take nothing.
   base::resources used(const std::string& node) const;
