@@ -146,10 +146,8 @@ void supervisor::ended(base::incarnation_no who, const std::optional<std::string
     ensure(pos != lives_.end(), who.value);
     const auto x = std::move(pos->second);
     lives_.erase(pos);
-    // Behind its last word, and before its successor's first.
-    if (around_.own && x.where.kind == protocol::role_kind::shard)
-      around_.routes.post(protocol::to(protocol::role_kind::mirror),
-                          make_mail(protocol::event{protocol::child_died{x.where}}));
+    if (around_.own)
+      tell_end(x.where);
     const bool was_last = leave_place(x, who);
     to_rebuild = children_are_gone(x, who);
     const bool is_orphan = x.parent.value != 0 && !lives_.contains(x.parent);
@@ -178,6 +176,16 @@ void supervisor::ended(base::incarnation_no who, const std::optional<std::string
     around_.fatal(*failure);
   if (to_rebuild)
     read_again(*to_rebuild);
+}
+
+/// Several replicas: to whoever holds questions of it, or awaits its word. Behind its last word,
+/// and before its successor's first.
+void supervisor::tell_end(const protocol::address& where) {
+  using protocol::role_kind;
+  const bool may_decide = where.kind == role_kind::partition || where.kind == role_kind::gang;
+  if (may_decide || where.kind == role_kind::shard)
+    around_.routes.post(protocol::to(may_decide ? role_kind::decisions : role_kind::mirror),
+                        make_mail(protocol::event{protocol::child_died{where}}));
 }
 
 /// True if nobody has taken the place since.

@@ -115,6 +115,7 @@ private:
              persistence::journal_index applied, std::vector<protocol::event> first);
   void begin(place& where);
   bool is_let_go(const life& x, base::incarnation_no who) const;
+  void tell_end(const protocol::address& where);
   bool leave_place(const life& x, base::incarnation_no who);
   std::size_t deaths_of(const protocol::address& where);
   bool may_restart(const life& x, base::incarnation_no who);

@@ -179,8 +179,8 @@ protocol::role_ptr founding::make_role(const protocol::address& where) const {
   case role_kind::admin:
     return nullptr;
   case role_kind::decisions:
-    return std::make_unique<bridge::decisions_role>(
-        bridge::decisions_role::options{.roots = {group_api_version(how_)}});
+    return std::make_unique<bridge::decisions_role>(bridge::decisions_role::options{
+        .roots = {group_api_version(how_)}, .has_others = how_.has_others()});
   }
   return nullptr;
 }

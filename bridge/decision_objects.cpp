@@ -93,18 +93,30 @@ std::string body_of(const decision_object& x) {
                                       {"spec", std::move(spec)}});
 }
 
-void set_finalizer(json::object& metadata, bool is_wanted) {
+void set_mark(json::object& metadata, bool is_wanted) {
   json::array kept;
   if (const auto* list = array_at(metadata, "finalizers"))
     for (const auto& f : *list)
-      if (f != json::value(text(unfinished_finalizer)))
+      if (f != json::value(text(unfinished_mark)))
         kept.push_back(f);
   if (is_wanted)
-    kept.emplace_back(text(unfinished_finalizer));
+    kept.emplace_back(text(unfinished_mark));
   if (kept.empty())
     metadata.erase("finalizers");
   else
     metadata["finalizers"] = std::move(kept);
+
+  json::object labels;
+  if (const auto* there = object_at(metadata, "labels"))
+    labels = *there;
+  if (is_wanted)
+    labels[unfinished_mark] = "true";
+  else
+    labels.erase(unfinished_mark);
+  if (labels.empty())
+    metadata.erase("labels");
+  else
+    metadata["labels"] = std::move(labels);
 }
 
 protocol::http_request request(std::string method, std::string target, std::string body,
@@ -222,7 +234,7 @@ void put_decision(decision_object& x, const protocol::decision& what,
     }
     x.cancelled = what.cancelled;
   }
-  set_finalizer(x.metadata, !protocol::is_finished(what));
+  set_mark(x.metadata, !protocol::is_finished(what));
 }
 
 json::object new_metadata(const protocol::decision& what, const root_kind& roots) {
@@ -292,6 +304,15 @@ protocol::http_request list_decisions_request(std::string_view token) {
   if (!token.empty())
     target += fmt::format("&continue={}", escaped_query(token));
   return request("GET", std::move(target), {}, true);
+}
+
+protocol::http_request list_unfinished_request(std::string_view token) {
+  auto x = list_decisions_request(token);
+  x.target += fmt::format("&labelSelector={}", escaped_query(unfinished_mark));
+  if (token.empty())
+    x.target += "&resourceVersion=0";
+  x.is_urgent = false;
+  return x;
 }
 
 protocol::http_request delete_decision_request(std::string_view space, std::string_view name) {

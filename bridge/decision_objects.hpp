@@ -16,8 +16,9 @@
 
 namespace tutti::bridge {
 
-/// Stands on a GangDecision while its decision is unfinished.
-inline constexpr std::string_view unfinished_finalizer = "tutti.dev/unfinished";
+/// Stands on a GangDecision while its decision is unfinished, as a finalizer and as a label:
+/// whoever looks for unfinished ones need not read all.
+inline constexpr std::string_view unfinished_mark = "tutti.dev/unfinished";
 
 /// What one GangDecision says. The decision's own bytes never change while its slot stands (S2);
 /// what grows stands beside them.
@@ -50,7 +51,7 @@ base::result<decision_object> read_decision_object(const boost::json::object& x)
 /// if they do not belong to this object. The object has an ordinal.
 base::result<protocol::decision> decision_of(const decision_object& x, std::string_view bytes);
 
-/// The object that says `what`. Keeps the metadata; sets or takes off the finalizer. With `chunks`
+/// The object that says `what`. Keeps the metadata; sets or takes off the mark. With `chunks`
 /// the bytes are there; a done decision has neither plan nor chunks.
 void put_decision(decision_object& x, const protocol::decision& what,
                   std::vector<std::string> chunks);
@@ -82,6 +83,8 @@ protocol::http_request get_decision_request(std::string_view space, std::string_
 protocol::http_request find_decision_request(std::string_view name);
 /// A page of all; `token` goes on where the last page ended.
 protocol::http_request list_decisions_request(std::string_view token);
+/// A page of those that are unfinished, or were a moment ago: what the server has at hand will do.
+protocol::http_request list_unfinished_request(std::string_view token);
 protocol::http_request delete_decision_request(std::string_view space, std::string_view name);
 protocol::http_request create_chunk_request(const chunk& x, const decision_object& of);
 protocol::http_request get_chunk_request(std::string_view space, std::string_view name);

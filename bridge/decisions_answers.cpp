@@ -11,6 +11,7 @@
 #include "bridge/json_read.hpp"
 #include "protocol/decision_rules.hpp"
 #include "protocol/records_codec.hpp"
+#include "protocol/sharding.hpp"
 
 namespace tutti::bridge {
 
@@ -189,10 +190,21 @@ void decisions_role::decide_by(request_id id, request& r, protocol::effects& out
   if (stands && stands->by.ordinal != r.slot.ordinal
       && !base::is_planted(base::mutant::skip_the_turn))
     if (const auto refused = protocol::refuse_turn(*stands, r.slot)) {
+      const auto last = stands;
       tell_decided(id, nullptr, refused->message(), out);
+      tell_what_stands(last, out);
       return;
     }
   write_decision(id, r);
+}
+
+/// Not its turn: beside others a partition may know less of a gang than the log does, and would ask
+/// for the same slot for ever.
+void decisions_role::tell_what_stands(const protocol::decision_ptr& last,
+                                      protocol::effects& out) const {
+  const auto whose = protocol::partition_of(last->by.gang);
+  if (how_.has_others)
+    out.tell(protocol::to_partition(whose), protocol::resume_decision{last, {}, whose, 0});
 }
 
 /// A plan that is too large goes into chunks first, and they need an object to belong to: with it

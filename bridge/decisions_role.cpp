@@ -16,6 +16,12 @@
 
 namespace tutti::bridge {
 
+namespace {
+
+constexpr protocol::timer_id look_timer{3, 0};
+
+} // namespace
+
 decisions_role::decisions_role(options how)
     : how_(std::move(how)), window_(limits::decisions_in_flight) {
   ensure(how_.inline_bytes > 0);
@@ -27,6 +33,8 @@ protocol::effects decisions_role::on(const protocol::event& e, base::time_point 
   protocol::effects out;
   if (const auto* x = std::get_if<protocol::started>(&e)) {
     seed_ = x->seed;
+    if (how_.has_others)
+      out.add(protocol::arm{look_timer, limits::log_look});
   } else if (const auto* m = std::get_if<protocol::received>(&e)) {
     if (const auto* d = std::get_if<protocol::slot_decide>(&m->what))
       hear(m->from, *d, out);
@@ -43,7 +51,12 @@ protocol::effects decisions_role::on(const protocol::event& e, base::time_point 
   } else if (const auto* u = std::get_if<protocol::answer_unknown>(&e)) {
     on_answer(u->id, 0, {}, 0, out);
   } else if (const auto* t = std::get_if<protocol::timer_fired>(&e)) {
-    window_.on_timer(t->timer);
+    if (t->timer == look_timer)
+      look(out);
+    else
+      window_.on_timer(t->timer);
+  } else if (const auto* died = std::get_if<protocol::child_died>(&e)) {
+    drop_questions_of(died->where, out);
   }
   window_.pump(now_, out, [&](request_id id) { return next_exchange(id); });
   return out;
@@ -73,7 +86,15 @@ void decisions_role::hear(const protocol::address& from, const protocol::slot_am
   add(std::move(r), out);
 }
 
+/// Beside others nobody can be sure that a gang is gone: a queue may only not have heard of it yet,
+/// and slots that are gone too early would be written once more. An object that its root owns goes
+/// with it. Upholds S2.
 void decisions_role::hear(const protocol::slots_forget& x, protocol::effects& out) {
+  if (how_.has_others && !how_.roots.group_api_version.empty()) {
+    if (!lines_.contains(x.gang))
+      spaces_.erase(x.gang);
+    return;
+  }
   request r;
   r.what = kind::forget;
   r.slot = {x.gang, 0};
@@ -87,6 +108,40 @@ void decisions_role::hear(const protocol::address& from, const protocol::slots_w
   r.from = from;
   r.list_id = x.id;
   add(std::move(r), out);
+}
+
+/// One that is still under way answers for the next.
+void decisions_role::look(protocol::effects& out) {
+  request r;
+  r.what = kind::list;
+  r.is_look = true;
+  r.from = protocol::to(protocol::role_kind::keeper);
+  add(std::move(r), out);
+  out.add(protocol::arm{look_timer, limits::log_look});
+}
+
+/// A replica that has lost its Lease, or a partition that was given away, has no business in the
+/// log. What is out already may still arrive: then the next owner finds it.
+void decisions_role::drop_questions_of(const protocol::address& who, protocol::effects& out) {
+  if (!how_.has_others)
+    return; // nobody else would settle what became of it
+  std::vector<request_id> idle;
+  const auto look_at = [&](const std::deque<request_id>& line) {
+    for (const auto id : line)
+      if (auto& r = requests_.at(id); r.from == who && r.what != kind::forget) {
+        r.is_orphan = true;
+        if (!r.is_open)
+          idle.push_back(id);
+      }
+  };
+  if (who.kind != protocol::role_kind::gang) {
+    for (const auto& [gang, line] : lines_)
+      look_at(line);
+  } else if (const auto line = lines_.find({who.key}); line != lines_.end()) {
+    look_at(line->second);
+  }
+  for (const auto id : idle)
+    finish(id, out);
 }
 
 void decisions_role::inspect(const protocol::received& e, protocol::effects& out) const {
@@ -103,8 +158,8 @@ bool decisions_role::is_copy(const request& r) const {
     const bool is_same_proposal =
         (r.proposed == nullptr) == (o.proposed == nullptr)
         && (r.proposed == o.proposed || (r.proposed && *r.proposed == *o.proposed));
-    return r.what == o.what && r.from == o.from && r.slot == o.slot && r.list_id == o.list_id
-           && r.change == o.change && is_same_proposal;
+    return !o.is_orphan && r.what == o.what && r.from == o.from && r.slot == o.slot
+           && r.list_id == o.list_id && r.change == o.change && is_same_proposal;
   });
 }
 
@@ -158,6 +213,10 @@ void decisions_role::begin(request_id id, protocol::effects& out) {
     again(id, r, step::removing);
     return;
   case kind::list:
+    if (r.is_look) {
+      again(id, r, step::reading);
+      return;
+    }
     // Whoever is made anew reads what its former life has still asked for.
     for (const auto& [gang, line] : lines_)
       r.behind.insert(line.begin(), line.end());
@@ -181,7 +240,7 @@ std::string decisions_role::space_of(const request& r) const {
 
 protocol::http_request decisions_role::read_request(const request& r) const {
   if (r.what == kind::list)
-    return list_decisions_request(r.token);
+    return r.is_look ? list_unfinished_request(r.token) : list_decisions_request(r.token);
   const auto name = decision_name(r.slot.gang);
   const auto space = space_of(r);
   return space.empty() ? find_decision_request(name) : get_decision_request(space, name);
@@ -237,6 +296,11 @@ void decisions_role::on_answer(std::uint64_t exchange, int status, const std::st
     return;
   auto& r = pos->second;
   r.is_open = false;
+  if (r.is_orphan) {
+    known_.erase(r.slot.gang);
+    finish(*id, out);
+    return;
+  }
   const bool is_page = r.what == kind::list && r.at == step::reading;
   const auto asked = is_page                                          ? operation::watch
                      : r.at == step::reading || r.at == step::loading ? operation::read
@@ -322,6 +386,7 @@ void decisions_role::finish(request_id id, protocol::effects& out) {
   const auto pos = requests_.find(id);
   ensure(pos != requests_.end(), id);
   const auto gang = pos->second.slot.gang;
+  const bool is_orphan = pos->second.is_orphan;
   const bool has_line = pos->second.what != kind::list && pos->second.what != kind::clear;
   requests_.erase(pos);
   lists_.erase(id);
@@ -331,11 +396,13 @@ void decisions_role::finish(request_id id, protocol::effects& out) {
   if (!has_line)
     return;
   const auto line = lines_.find(gang);
-  ensure(line != lines_.end() && line->second.front() == id, id, gang.value);
-  line->second.pop_front();
+  ensure(line != lines_.end(), id, gang.value);
+  const bool was_first = line->second.front() == id;
+  ensure(was_first || is_orphan, id, gang.value);
+  std::erase(line->second, id);
   if (line->second.empty())
     lines_.erase(line);
-  else
+  else if (was_first)
     begin(line->second.front(), out);
 }
 
@@ -384,7 +451,8 @@ std::uint64_t decisions_role::state_hash() const {
   for (const auto& [id, r] : requests_) {
     add(id);
     add(static_cast<std::uint64_t>(r.what) * 64 + static_cast<std::uint64_t>(r.at) * 8
-        + (r.is_open ? 1u : 0u) + (r.is_place_gone ? 2u : 0u));
+        + (r.is_open ? 1u : 0u) + (r.is_place_gone ? 2u : 0u) + (r.is_orphan ? 512u : 0u)
+        + (r.is_look ? 1024u : 0u));
     add(std::hash<protocol::address>{}(r.from));
     add(hash_of(r.slot.gang.value));
     add(r.slot.ordinal);

@@ -38,6 +38,12 @@ namespace tutti::bridge {
 ///     list:    once all is answered that was asked before it: page after page of one revision,
 ///     then the chunks of unfinished ones ─▶ slots_told
 ///
+/// Beside other replicas (`has_others`) an older owner's write may arrive long after its successor
+/// has listed, and nobody would roll forward what it decides. So what is unfinished is looked for
+/// now and then, and the keeper told of it (`slots_told` with id 0). And what was asked for by
+/// somebody who has ended since (`child_died`) is not written any more: it is not said again, and
+/// not for the first time.
+///
 /// Without a plan to the contrary a first slot is written without reading, and an amendment on the
 /// version that this role wrote last: two writes per gang. One request per gang is under way at a
 /// time; those that finish what is decided go before those that decide. Nothing is ever given up:
@@ -47,6 +53,7 @@ public:
   struct options {
     root_kind roots;
     std::size_t inline_bytes = limits::decision_bytes_inline; ///< and of a chunk
+    bool has_others = false;                                  ///< other replicas write into the log
   };
 
   explicit decisions_role(options how);
@@ -93,6 +100,8 @@ private:
     bool is_place_gone = false;         // its namespace ends: what a read finds now is final
     std::uint32_t tries = 0;
     bool is_open = false;
+    bool is_orphan = false; // whoever asked has ended: over with the exchange that is out
+    bool is_look = false;   // list: of unfinished ones, unasked
   };
   using request_id = std::uint64_t;
 
@@ -101,6 +110,8 @@ private:
   void hear(const protocol::slots_forget& x, protocol::effects& out);
   void hear(const protocol::address& from, const protocol::slots_wanted& x, protocol::effects& out);
   void inspect(const protocol::received& e, protocol::effects& out) const;
+  void look(protocol::effects& out);
+  void drop_questions_of(const protocol::address& who, protocol::effects& out);
   void add(request r, protocol::effects& out);
   bool is_copy(const request& r) const;
   void begin(request_id id, protocol::effects& out);
@@ -124,6 +135,7 @@ private:
   void take_bytes(request_id id, request& r, std::string_view bytes, protocol::effects& out);
   void judge_found(request_id id, request& r, protocol::effects& out);
   void decide_by(request_id id, request& r, protocol::effects& out);
+  void tell_what_stands(const protocol::decision_ptr& last, protocol::effects& out) const;
   void write_decision(request_id id, request& r);
   void amend_by(request_id id, request& r, protocol::effects& out);
   void on_chunked(request_id id, request& r, verdict v, const std::string& body,

@@ -13,6 +13,7 @@
 #include "bridge/keeper_role.hpp"
 #include "bridge/limits.hpp"
 #include "bridge/verdicts.hpp"
+#include "protocol/sharding.hpp"
 
 namespace tutti::bridge {
 
@@ -220,6 +221,10 @@ void keeper_role::ask_list(std::map<address, base::epoch_no> of) {
 }
 
 void keeper_role::hear(const protocol::slots_told& x) {
+  if (x.id == 0) {
+    pass_on(x);
+    return;
+  }
   if (!listing_ || x.id != listing_->id || listing_->said)
     return;
   listing_->said.emplace();
@@ -227,6 +232,17 @@ void keeper_role::hear(const protocol::slots_told& x) {
     listing_->said->push_back(std::make_shared<const protocol::decision>(d));
   if (map_ && step_ != map_step::writing && step_ != map_step::creating)
     end_list();
+}
+
+/// Unfinished decisions, unasked: partitions that run here may not know of them.
+void keeper_role::pass_on(const protocol::slots_told& x) {
+  for (const auto& d : x.all) {
+    const auto partition = protocol::partition_of(d.by.gang);
+    const auto unit = protocol::to_partition(partition);
+    if (const auto runs = listed_.find(unit); runs != listed_.end() && has_lease_)
+      out_.tell(unit, protocol::resume_decision{std::make_shared<const protocol::decision>(d),
+                                                runs->second, partition, 0});
+  }
 }
 
 /// What is still ours, under the epoch for which it was asked, may begin.

@@ -35,6 +35,8 @@ namespace tutti::bridge {
 ///   * A map that makes no sense is left as it is, and what is owned stays owned.
 ///   * `map_wanted` is answered by a read that was sent after the question came (rule 5); one read
 ///     serves all that had asked by then.
+///   * Unfinished decisions that `decisions` has come upon are passed on to the partitions that run
+///     here (`resume_decision`).
 ///   * A partition that finds a fence above its epoch asks for a higher one (`new_epoch`).
 ///
 /// At an orderly stop the shell fires `stop_timer`: everything is ended, handed over in the map,
@@ -102,6 +104,7 @@ private:
   void begin_list();
   void ask_list(std::map<protocol::address, base::epoch_no> of);
   void hear(const protocol::slots_told& x);
+  void pass_on(const protocol::slots_told& x);
   void end_list();
   void tell_owned(std::vector<protocol::decision_ptr> open);
   bool is_mine(const protocol::address& unit) const;

@@ -55,6 +55,9 @@ inline constexpr std::size_t decisions_in_flight = 64;
 inline constexpr std::size_t decision_bytes_inline = 256u << 10;
 /// Decisions that are remembered as they were last written; of others the object is read first.
 inline constexpr std::size_t decisions_remembered = 10'000;
+/// How often unfinished decisions are looked for that nobody here knows of. What an older owner had
+/// under way may reach the server at any time, most of it within a minute.
+inline constexpr auto log_look = std::chrono::seconds{30};
 /// A longer uid is no part of a name: with its prefix it must be a label of DNS.
 inline constexpr std::size_t plain_uid_bytes = 58;
 /// A replica's Lease says so, and others call the replica dead after as long without a change of

@@ -53,7 +53,8 @@ inline constexpr base::duration quarantine_rest = std::chrono::seconds{60};
 ///     unfinished decision of an older epoch ─▶ amend{adopt} ─▶ a pod group actor (2.7)
 ///     inquiry about an empty slot ─▶ decide{ABORTED} there ─▶ whoever asked: aborted, unless the
 ///                                    older owner came first: then its decision is adopted
-///     an attempt lost its slot ─▶ it tells the winner (`resume_decision`), which is adopted
+///     an attempt lost its slot ─▶ it tells the winner (`resume_decision`), which is adopted; so is
+///                                 what the keeper tells of later
 ///     fence_found above the epoch ─▶ the keeper is asked for a higher one: this life ends with it
 ///
 /// Nobody but the queue knows the name of a gang that was never decided, under which its slot is to

@@ -4,6 +4,7 @@
 
 #include "base/ensure.hpp"
 #include "base/mutant.hpp"
+#include "protocol/decision_rules.hpp"
 #include "protocol/partition_role.hpp"
 
 namespace tutti::protocol {
@@ -38,8 +39,8 @@ void partition_role::on(const amended& x) {
     go_on_closing(x.slot.gang);
 }
 
-/// A later owner has it: then so it has the partition, and this life is about to end. Or the record
-/// is gone, with its gang.
+/// A later owner has it: then so it has the partition, and this life is about to end; or the map
+/// was lost, and the partition begins again above that owner. Or the record is gone, with its gang.
 void partition_role::on(const amend_refused& x) {
   const auto pos = adopting_.find(x.slot.gang);
   if (pos == adopting_.end() || slot_of(pos->second->by) != x.slot)
@@ -47,8 +48,10 @@ void partition_role::on(const amend_refused& x) {
   const bool is_over = x.now == nullptr || x.now->is_done;
   out_.add(note{"partition.not_adopted",
                 {{"gang", to_text(pos->second->gang_name)}, {"over", std::int64_t{is_over}}}});
-  if (!is_over)
-    return; // not another word about it
+  if (!is_over) { // not another word about it: the keeper looks whose the partition is
+    out_.tell(to(role_kind::keeper), new_epoch{how_.partition, {owner_of(*x.now).value + 1}, 0});
+    return;
+  }
   adopting_.erase(pos);
   resumed_.erase(x.slot.gang);
   auto& mine = gangs_.at(x.slot.gang);
@@ -186,11 +189,32 @@ void partition_role::stands_there(const decision_ptr& what) {
 }
 
 /// From the attempt under way: somebody else has decided. It says its own end next; before that
-/// nobody may be put in its place.
+/// nobody may be put in its place. Or from the keeper, which has come upon it in the log: it may
+/// stand there since a moment ago, and may be over by now; and an older owner may have written it
+/// long after we have listed. Upholds S5.
 void partition_role::hear(const resume_decision& x) {
-  const auto pos = gangs_.find(x.what->by.gang);
-  if (pos != gangs_.end() && pos->second.live.try_no != 0)
-    pos->second.overtaken_by = x.what;
+  if (epoch_.value == 0)
+    return;
+  const auto& by = x.what->by;
+  const auto [pos, is_new] = gangs_.try_emplace(by.gang);
+  auto& mine = pos->second;
+  if (mine.live.try_no != 0) {
+    if (by != mine.live && (!mine.overtaken_by || mine.overtaken_by->by.ordinal < by.ordinal))
+      mine.overtaken_by = x.what;
+    return;
+  }
+  const bool is_later = owner_of(*x.what) > epoch_;
+  if (is_later || is_under_way(by.gang, mine)) {
+    if (is_new)
+      gangs_.erase(pos);
+    return;
+  }
+  if (is_new) {
+    mine.name = x.what->gang_name;
+    mine.is_lone_pod = x.what->is_lone_pod;
+    out_.tell(to(role_kind::queue), gangs_kept{{by.gang}}); // it may be gone for long
+  }
+  stands_there(x.what);
 }
 
 /// Not its turn: what we know of the gang is older than the log. Shards ask again, and the keeper

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "bridge/limits.hpp"
+#include "protocol/sharding.hpp"
 #include "tests/bridge/replica_fixture.hpp"
 
 namespace tutti::bridge::testing {
@@ -310,6 +311,33 @@ TEST(Keeper, what_an_actor_died_of_begins_anew_and_nothing_else) {
   EXPECT_EQ(runs.size(), units);
   EXPECT_EQ(runs.at(to_shard({2})), 2u);
   EXPECT_EQ(runs.at(to_shard({1})), 1u);
+}
+
+TEST(Keeper, what_is_found_unfinished_in_the_log_is_passed_on_to_partitions_that_run_here) {
+  replica_world on;
+  on.start("p1", "a");
+  on.start("p2", "b");
+  on.run_for(10s);
+  protocol::slots_told found{0, {}};
+  for (int n = 0; n < 200; ++n) {
+    protocol::decision d;
+    d.by = {{"gang-" + std::to_string(n)}, 1, {1}, 1};
+    found.all.push_back(d);
+  }
+  std::size_t expected = 0;
+  const auto runs = on.at("p1").runs();
+  for (const auto& d : found.all)
+    expected += runs.contains(to_partition(protocol::partition_of(d.by.gang))) ? 1 : 0;
+  ASSERT_GT(expected, 0u);
+  on.say("p1", protocol::to(protocol::role_kind::decisions), found);
+  std::size_t told = 0;
+  for (const auto& s : on.at("p1").sent)
+    if (const auto* m = std::get_if<protocol::resume_decision>(&s.what)) {
+      EXPECT_TRUE(runs.contains(s.to));
+      EXPECT_EQ(s.to, to_partition(protocol::partition_of(m->what->by.gang)));
+      ++told;
+    }
+  EXPECT_EQ(told, expected);
 }
 
 TEST(Keeper, a_partition_below_a_fence_begins_anew_above_it) {

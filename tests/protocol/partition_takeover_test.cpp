@@ -93,6 +93,8 @@ TEST_F(shared_partition, Q3_what_a_later_owner_has_adopted_is_left_to_it) {
   theirs->adopted_by = {9};
   give(amend_refused{slot_of(d->by), theirs});
   EXPECT_TRUE(sent<resume_decision>().empty());
+  ASSERT_EQ(sent<new_epoch>().size(), 1u) << "the keeper looks whose the partition is";
+  EXPECT_EQ(sent<new_epoch>()[0].second.epoch.value, 10u);
   asks(d->by);
   hear(try_gang{facts("g"), 0});
   EXPECT_TRUE(out.empty());
@@ -162,6 +164,61 @@ TEST_F(shared_partition, Q2_an_attempt_that_lost_its_slot_leaves_the_winner_to_b
   ASSERT_EQ(asked<amend>().size(), 1u);
   give(amended{slot_of(theirs->by), theirs});
   EXPECT_EQ(sent<resume_decision>().size(), 1u);
+}
+
+/// Its write was under way for longer than the takeover took.
+TEST_F(shared_partition, S5_what_an_older_owner_decides_after_the_takeover_is_adopted) {
+  starts();
+  const auto theirs = record("g", 1);
+  hear(resume_decision{theirs, {5}, {3}, 0});
+  ASSERT_EQ(asked<amend>().size(), 1u);
+  EXPECT_TRUE(asked<amend>()[0].what.adopt);
+  ASSERT_EQ(sent<gangs_kept>().size(), 1u) << "the gang may be gone";
+  hear(resume_decision{theirs, {5}, {3}, 0});
+  EXPECT_TRUE(out.empty()) << "the log is looked through again meanwhile";
+  auto ours = record("g", 1);
+  ours->adopted_by = {5};
+  give(amended{slot_of(theirs->by), ours});
+  EXPECT_EQ(sent<resume_decision>().size(), 1u);
+}
+
+/// It took the gang for gone, and knows nothing of its slots any more.
+TEST_F(shared_partition, a_partition_that_knows_less_than_the_log_goes_on_where_the_log_stands) {
+  starts();
+  hear(try_gang{facts("g"), 0});
+  const auto mine = sent<begin_attempt>()[0].second.attempt;
+  ASSERT_EQ(mine.ordinal, 1u);
+  auto last = record("g", 3);
+  last->is_done = true;
+  hear(resume_decision{last, {}, {3}, 0});
+  hear(attempt_over{.attempt = mine, .outcome = attempt_outcome::conflict});
+  hear(try_gang{facts("g"), 1});
+  ASSERT_EQ(sent<begin_attempt>().size(), 1u);
+  EXPECT_EQ(sent<begin_attempt>()[0].second.attempt.ordinal, 4u);
+}
+
+TEST_F(shared_partition, what_the_log_has_shown_of_a_slot_that_is_over_by_now_changes_nothing) {
+  auto done = record("g", 2);
+  done->is_done = true;
+  starts({done});
+  hear(resume_decision{record("g", 2), {5}, {3}, 0});
+  EXPECT_TRUE(out.empty());
+  hear(try_gang{facts("g"), 0});
+  const auto mine = sent<begin_attempt>()[0].second.attempt;
+  auto decided_by_us = record("g", 3);
+  decided_by_us->by = mine;
+  hear(resume_decision{decided_by_us, {5}, {3}, 0});
+  hear(resume_decision{record("g", 2), {5}, {3}, 0});
+  hear(attempt_over{.attempt = mine, .outcome = attempt_outcome::bound});
+  EXPECT_TRUE(asked<amend>().empty());
+}
+
+TEST_F(shared_partition, what_a_later_owner_has_adopted_is_not_taken_from_it) {
+  starts();
+  auto theirs = record("g", 1);
+  theirs->adopted_by = {9};
+  hear(resume_decision{theirs, {5}, {3}, 0});
+  EXPECT_TRUE(out.empty());
 }
 
 TEST_F(shared_partition, closing_waits_for_an_attempt_of_ours_in_the_same_slot) {

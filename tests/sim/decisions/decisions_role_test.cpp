@@ -566,5 +566,132 @@ TEST(DecisionName, is_a_name_whatever_the_uid_is) {
   EXPECT_NE(hashed, bridge::decision_name({"6f0c-1/workers/1"}));
 }
 
+// ---------------------------------------------------------------- beside other replicas
+
+struct SharedDecisions : testing::Test {
+  log_world world{bridge::limits::decision_bytes_inline, 2, true};
+  static constexpr std::size_t us = 0, them = 1;
+
+  /// What the next look finds, as it is told to the keeper.
+  std::vector<protocol::decision> found() {
+    const auto before = world.told(us).size();
+    world.wait(us);
+    while (!world.one(us).log.open.empty())
+      world.answer(us, fate::served);
+    const auto all = world.told(us);
+    EXPECT_EQ(all.size(), before + 1);
+    EXPECT_EQ(all.back().id, 0u);
+    EXPECT_EQ(world.one(us).log.sent.back().to, protocol::to(protocol::role_kind::keeper));
+    return all.back().all;
+  }
+};
+
+TEST_F(SharedDecisions, what_is_unfinished_is_looked_for_now_and_then) {
+  EXPECT_TRUE(found().empty());
+  const proposal p;
+  const proposal other{.gang = "h"};
+  for (const auto& x : {p, other}) {
+    world.decide(them, x.make());
+    world.answer(them, fate::served);
+  }
+  ASSERT_EQ(found().size(), 2u);
+  EXPECT_EQ(found()[0], p.make());
+  world.amend(them, p.slot(), {.by = {1}, .cancel = {}, .finish = true});
+  world.answer(them, fate::served);
+  const auto left = found();
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_EQ(left[0].by.gang.value, "h");
+}
+
+TEST_F(SharedDecisions, a_look_that_is_not_answered_is_not_asked_for_twice) {
+  world.wait(us);
+  world.wait(us);
+  EXPECT_EQ(world.one(us).log.open.size(), 1u);
+}
+
+/// A queue that has not heard of a gang takes it for gone.
+TEST_F(SharedDecisions, S2_a_decision_goes_with_its_root_and_at_nobody_s_word) {
+  const proposal p;
+  world.decide(us, p.make());
+  world.answer(us, fate::served);
+  world.amend(us, p.slot(), {.by = {1}, .cancel = {}, .finish = true});
+  world.answer(us, fate::served);
+  world.forget(us, {"g"});
+  EXPECT_TRUE(world.one(us).log.open.empty());
+  EXPECT_EQ(world.status_of({"g"}), 200);
+}
+
+TEST_F(SharedDecisions, whoever_is_not_at_its_turn_hears_what_stands_there) {
+  const proposal first;
+  const proposal second{.ordinal = 2};
+  world.decide(them, first.make());
+  world.answer(them, fate::served);
+  world.amend(them, first.slot(), {.by = {1}, .cancel = {}, .finish = true});
+  world.answer(them, fate::served);
+  world.decide(them, second.make());
+  while (!world.one(them).log.open.empty())
+    world.answer(them, fate::served);
+  const proposal behind{.epoch = 2};
+  world.decide(us, behind.make());
+  while (!world.one(us).log.open.empty())
+    world.answer(us, fate::served);
+  ASSERT_EQ(world.decided(us).size(), 1u);
+  EXPECT_FALSE(world.decided(us)[0].refusal.empty());
+  const auto told = world.one(us).log.all<protocol::resume_decision>();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].what->by, second.make().by);
+}
+
+/// A Lease that has run out, a partition that was given away.
+TEST_F(SharedDecisions, nothing_is_written_for_somebody_who_has_ended) {
+  const proposal p;
+  world.decide(us, p.make());
+  world.asker_ends(us, {"g"});
+  world.answer(us, fate::lost);
+  world.wait(us);
+  for (const auto& x : world.one(us).log.open)
+    EXPECT_EQ(x.request.method, "GET") << "a look";
+  EXPECT_TRUE(world.decided(us).empty());
+  EXPECT_FALSE(world.past().was_written(p.make().by));
+}
+
+TEST_F(SharedDecisions, what_waits_behind_the_dead_is_asked_next) {
+  const proposal p;
+  proposal second{.ordinal = 1, .epoch = 2};
+  world.decide(us, p.make());
+  world.decide(us, p.make());
+  world.asker_ends(us, {"g"});
+  world.decide(us, second.make()); // by the next life of the same gang's coordinator
+  world.answer(us, fate::lost);
+  ASSERT_EQ(world.one(us).log.open.size(), 1u);
+  world.answer(us, fate::served);
+  ASSERT_EQ(world.decided(us).size(), 1u);
+  EXPECT_EQ(world.decided(us)[0].winner->by, second.make().by);
+}
+
+TEST_F(SharedDecisions, what_waits_in_line_for_the_dead_goes_with_it) {
+  const proposal p;
+  world.decide(us, p.make());
+  world.amend(us, p.slot(), {.by = {1}, .cancel = {{"g-0"}}});
+  world.amend(us, p.slot(), {.by = {1}, .cancel = {}, .finish = true});
+  world.asker_ends(us, {"g"});
+  world.answer(us, fate::served);
+  EXPECT_TRUE(world.one(us).log.open.empty());
+  EXPECT_TRUE(world.decided(us).empty());
+  EXPECT_TRUE(world.amended(us).empty());
+  EXPECT_FALSE(world.past().now({"g"})->is_done);
+}
+
+TEST_F(SharedDecisions, what_may_have_arrived_for_the_dead_is_not_said_again) {
+  const proposal p;
+  world.decide(us, p.make());
+  world.answer(us, fate::applied_lost);
+  world.asker_ends(us, {"g"}); // while it waits to ask again
+  world.wait(us);
+  for (const auto& x : world.one(us).log.open)
+    EXPECT_TRUE(x.request.target.find("labelSelector") != std::string::npos);
+  EXPECT_EQ(world.one(us).log.open.size(), 1u);
+}
+
 } // namespace
 } // namespace tutti::sim::decisions

@@ -89,9 +89,10 @@ std::optional<bridge::decision_object> history::now(const base::gang_uid& gang) 
 
 // ---------------------------------------------------------------- world
 
-log_world::log_world(std::size_t inline_bytes, std::size_t writers) {
+log_world::log_world(std::size_t inline_bytes, std::size_t writers, bool has_others) {
   how_.roots.group_api_version = "scheduling.k8s.io/v1beta1";
   how_.inline_bytes = inline_bytes;
+  how_.has_others = has_others;
   plane_ =
       std::make_unique<api_server::control_plane>(api_server::control_plane::options{}, clock_);
   plane_->begin();
@@ -130,6 +131,10 @@ void log_world::forget(std::size_t n, const base::gang_uid& gang) {
 void log_world::list(std::size_t n, std::uint64_t id) {
   hear(n,
        protocol::received{protocol::to(protocol::role_kind::keeper), protocol::slots_wanted{id}});
+}
+
+void log_world::asker_ends(std::size_t n, const base::gang_uid& gang) {
+  hear(n, protocol::child_died{protocol::to_gang(gang)});
 }
 
 api_server::response log_world::ask(const protocol::http_request& what) {

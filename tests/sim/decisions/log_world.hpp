@@ -69,7 +69,7 @@ struct writer {
 class log_world {
 public:
   explicit log_world(std::size_t inline_bytes = bridge::limits::decision_bytes_inline,
-                     std::size_t writers = 1);
+                     std::size_t writers = 1, bool has_others = false);
 
   writer& one(std::size_t n = 0) { return *writers_.at(n); }
   std::size_t writers() const { return writers_.size(); }
@@ -80,6 +80,8 @@ public:
   void amend(std::size_t n, const base::slot_id& slot, protocol::amendment what);
   void forget(std::size_t n, const base::gang_uid& gang);
   void list(std::size_t n, std::uint64_t id);
+  /// Whoever asks for this gang has ended.
+  void asker_ends(std::size_t n, const base::gang_uid& gang);
 
   /// The oldest open exchange of a writer, or the `k`-th.
   void answer(std::size_t n, fate what, std::size_t k = 0);
