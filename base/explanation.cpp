@@ -72,7 +72,9 @@ std::string to_text(const explanation& x) {
     out += fmt::format(", best {} {} takes {} of {}", best.level, best.domain, best.placed,
                        best.wanted);
   }
-  if (!x.dimension.empty() && x.short_by > 0)
+  if (x.dimension == "pods" && x.short_by > 0)
+    out += fmt::format(", too many pods, by {}", x.short_by);
+  else if (!x.dimension.empty() && x.short_by > 0)
     out += fmt::format(", {} short by {}", x.dimension, amount_text(x.dimension, x.short_by));
   if (!x.detail.empty())
     out += fmt::format(": {}", x.detail);

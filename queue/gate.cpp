@@ -38,7 +38,8 @@ std::string disagreement(const gang_entry& g, const options& how) {
     if (!pod->is_live())
       continue;
     if (pod->scheduler < 0)
-      return fmt::format("pod {} names another scheduler", pod->name);
+      return fmt::format("pod {} names the scheduler {}, not {}", pod->name,
+                         pod->refused ? *pod->refused : "\"\"", how.schedulers.front());
     if (!first)
       first = pod;
     if (pod->scheduler != first->scheduler)

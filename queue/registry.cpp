@@ -206,7 +206,8 @@ void registry::fill(pod_entry& pod, const protocol::pod_facts& x) const {
   pod.is_gated = x.is_gated;
   pod.is_terminal = x.is_terminal;
   pod.is_deleting = x.is_deleting;
-  pod.refused = x.refused.empty() ? nullptr : std::make_unique<const std::string>(x.refused);
+  const auto& why_not = pod.scheduler < 0 && !x.group.empty() ? x.scheduler : x.refused;
+  pod.refused = why_not.empty() ? nullptr : std::make_unique<const std::string>(why_not);
 }
 
 /// A group that is no object has no priority of its own: its members' highest counts.

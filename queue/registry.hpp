@@ -34,8 +34,10 @@ struct pod_entry {
   protocol::shape_ptr kind;
   std::string place; ///< of a pod that has a node, its name; else the pod's resourceVersion
   std::int64_t created_ms = 0;
-  std::uint64_t told = 0;                     ///< hash of the condition last asked for; 0 = none
-  std::unique_ptr<const std::string> refused; ///< why it cannot be scheduled at all; null = it can
+  std::uint64_t told = 0; ///< hash of the condition last asked for; 0 = none
+  /// Why it cannot be scheduled at all; null = it can. Of a member that is not ours, the name of
+  /// its scheduler.
+  std::unique_ptr<const std::string> refused;
   std::int32_t priority = 0;
   std::int16_t scheduler = -1; ///< index into options::schedulers; -1 = not ours
   bool has_node : 1 = false;

@@ -28,7 +28,7 @@ std::string cause_of(const protocol::held& x) {
     return "victim named by another plan";
   if (x.lacking.name.starts_with("host port"))
     return "node(s) didn't have free ports for the requested pod ports";
-  return "Insufficient " + x.lacking.name;
+  return x.lacking.name == "pods" ? "Too many pods" : "Insufficient " + x.lacking.name;
 }
 
 std::string text_of_first(const protocol::held& x) {

@@ -34,6 +34,16 @@ TEST(Explanation, tells_numbers_in_the_order_in_which_people_ask) {
                         "available: 3 Insufficient cpu, 1 untolerated taint {a: b}");
 }
 
+TEST(Explanation, calls_pods_that_a_node_does_not_take_too_many) {
+  explanation x;
+  x.primary = reason_code::insufficient_resources;
+  x.wanted = 2;
+  x.placed = 1;
+  x.dimension = "pods";
+  x.short_by = 1;
+  EXPECT_EQ(to_text(x), "InsufficientResources: 1 of 2 members can be placed, too many pods, by 1");
+}
+
 TEST(Explanation, says_nothing_of_what_is_not_known) {
   explanation x;
   x.primary = reason_code::gated;

@@ -176,7 +176,7 @@ TEST_F(Gating, o7_a_member_of_another_scheduler_is_refused_visibly) {
   pod("a", {.group = "g", .scheduler = "default-scheduler"});
   EXPECT_EQ(row("g", "phase"), "") << "a group of somebody else is not ours to judge";
   pod("b", {.group = "g"});
-  EXPECT_EQ(row("g", "detail"), "pod a names another scheduler");
+  EXPECT_EQ(row("g", "detail"), "pod a names the scheduler default-scheduler, not tutti");
   EXPECT_EQ(tried(), names{});
 }
 
