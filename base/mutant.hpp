@@ -23,6 +23,7 @@ enum class mutant : std::uint8_t {
   abort_while_deciding,
   read_log_before_queue,
   finish_before_settled,
+  cancel_while_deciding,
   forget_cancels,
   write_over_a_winner,
   skip_the_turn,
@@ -61,6 +62,7 @@ enum class mutant : std::uint8_t {
   vote_on_a_stale_view,
   // the queue, and what people read
   lose_wake_up,
+  evict_before_it_is_shown,
   leave_the_rest,
   give_no_reason,
 };

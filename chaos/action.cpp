@@ -27,6 +27,12 @@ std::vector<action_kind> doings() {
       {"pod_done", "", "POD", {}, "a pod has succeeded"},
       {"min", "F24", "GANG", {"to"}, "a gang's minCount is changed"},
       {"foreign", "F23", "POD", {"node", "cpu"}, "another scheduler's pod runs on a node"},
+      {"cancel",
+       "",
+       "GANG",
+       {"pod"},
+       "an operator takes back what is under way of a gang, as `tutti cancel` does; pod: that "
+       "member"},
   };
 }
 

@@ -6,12 +6,11 @@
 
 namespace tutti::chaos {
 
-const std::vector<planted_bug>& planted_bugs() {
-  static const std::vector<planted_bug> no_bugs;
-  if constexpr (!base::has_mutants)
-    return no_bugs;
+namespace {
+
+std::vector<planted_bug> bugs_of_the_log_and_of_owners() {
   using enum base::mutant;
-  static const std::vector<planted_bug> all{
+  return {
       // log and disk
       {bind_before_decision, "bind-before-decision",
        "Bindings are posted while the decision is on its way to the disk", 200},
@@ -29,6 +28,8 @@ const std::vector<planted_bug>& planted_bugs() {
        "a coordinator that is made anew reads the log before what is queued is written", 200},
       {finish_before_settled, "finish-before-settled",
        "DONE is written as soon as one member is bound", 200},
+      {cancel_while_deciding, "cancel-while-deciding",
+       "an operator's cancel is obeyed while the decision is on its way to the disk", 200},
       {forget_cancels, "forget-cancels", "a second CANCEL takes the place of the first", 200},
       // fencing
       {ignore_epoch, "ignore-epoch", "a shard obeys coordinators whose epoch is over", 200},
@@ -40,6 +41,12 @@ const std::vector<planted_bug>& planted_bugs() {
       {drop_uid_guard, "drop-uid-guard", "Bindings name no uid", 200},
       {presume_abort_of_living, "presume-abort-of-living",
        "a shard in doubt is told \"aborted\" of an attempt that is under way", 200},
+  };
+}
+
+std::vector<planted_bug> bugs_of_what_is_counted_and_told() {
+  using enum base::mutant;
+  return {
       // counting
       {count_reserved_and_bound_twice, "count-reserved-and-bound-twice",
        "a pod that is seen bound counts beside its own reservation", 200},
@@ -70,10 +77,26 @@ const std::vector<planted_bug>& planted_bugs() {
        "a shard votes yes although its view is not fresh", 200},
       // the queue, and what people read
       {lose_wake_up, "lose-wake-up", "gangs that wait are not woken when room comes free", 200},
+      {evict_before_it_is_shown, "evict-before-it-is-shown",
+       "members of a degraded gang are evicted before the API server shows it as such", 200},
       {leave_the_rest, "leave-the-rest", "members that an attempt has left out are not tried again",
        200},
       {give_no_reason, "give-no-reason", "a gang that may not be tried gives no reason", 200},
   };
+}
+
+} // namespace
+
+const std::vector<planted_bug>& planted_bugs() {
+  static const std::vector<planted_bug> no_bugs;
+  if constexpr (!base::has_mutants)
+    return no_bugs;
+  static const std::vector<planted_bug> all = [] {
+    auto both = bugs_of_the_log_and_of_owners();
+    const auto more = bugs_of_what_is_counted_and_told();
+    both.insert(both.end(), more.begin(), more.end());
+    return both;
+  }();
   return all;
 }
 

@@ -33,7 +33,7 @@ sim::world::options world_of(const schedule& what) {
   if (what.log_is_objects)
     out.scheduler.log = actors::decision_log::objects;
   out.scheduler.seed = what.seed;
-  out.scheduler.burst_pause = {}; // every order of facts is tried, also the rarest
+  out.scheduler.burst_pause = what.burst_pause; // 0: also the rarest order of facts is tried
   out.api.plane.seed = what.seed;
   return out;
 }
@@ -62,6 +62,7 @@ nemesis::deed nemesis::deed_of(std::string_view what) {
       {"pod_done", &nemesis::pod_done},
       {"min", &nemesis::min},
       {"foreign", &nemesis::foreign},
+      {"cancel", &nemesis::cancel},
       {"crash", &nemesis::crash},
       {"crash_at", &nemesis::crash_at},
       {"restart", &nemesis::restart},

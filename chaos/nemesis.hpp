@@ -62,6 +62,7 @@ private:
   bool pod_done(const action& x);
   bool min(const action& x);
   bool foreign(const action& x);
+  bool cancel(const action& x);
   bool apply(boost::json::object object);
   bool ask(std::string_view method, const std::string& target, const std::string& body);
   void collect_pods();
@@ -121,6 +122,7 @@ private:
   std::vector<awaited> frames_;          ///< link: frames until one is hit
   std::vector<awaited> copies_;          ///< late: messages of its kind until one is copied
   std::map<std::string, std::int64_t> cpus_of_gang_;
+  std::uint64_t last_cancel_ = 0;
   std::optional<violation> broken_;
 };
 

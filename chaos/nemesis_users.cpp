@@ -6,6 +6,9 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "actors/replica.hpp"
+#include "protocol/sharding.hpp"
+
 namespace tutti::chaos {
 
 namespace json = boost::json;
@@ -142,6 +145,29 @@ bool nemesis::min(const action& x) {
   return ask("PATCH", std::string{groups_path} + x.target,
              fmt::format(R"({{"spec":{{"schedulingPolicy":{{"gang":{{"minCount":{}}}}}}}}})",
                          std::max<std::int64_t>(number(x, "to"), 1)));
+}
+
+/// By way of the first process that is up: its routes know the owner of the gang's partition.
+bool nemesis::cancel(const action& x) {
+  const auto there =
+      on_.api().plane().objects().find(sim::api_server::kind_id::pod_groups, "default/" + x.target);
+  if (!there)
+    return false;
+  protocol::cancel_gang what{.id = ++last_cancel_,
+                             .gang = {there->uid},
+                             .name = {"default", x.target},
+                             .is_lone_pod = false,
+                             .pods = {},
+                             .reason = "chaos"};
+  if (const auto pod = text(x, "pod"); !pod.empty())
+    what.pods.push_back(pod);
+  for (std::size_t n = 0; n < on_.processes(); ++n)
+    if (auto& p = on_.at(n); p.is_up() && !p.is_paused()) {
+      p.replica()->routes().send(protocol::to(protocol::role_kind::admin),
+                                 protocol::to_partition(protocol::partition_of(what.gang)), what);
+      return true;
+    }
+  return false;
 }
 
 bool nemesis::foreign(const action& x) {

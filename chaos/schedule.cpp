@@ -32,8 +32,8 @@ words split(std::string_view line) {
 
 /// Keys whose values are durations, and those that are numbers; all others are words.
 bool is_duration(std::string_view key) {
-  constexpr std::array<std::string_view, 7> keys{"for",  "down",  "by",          "delay",
-                                                 "sync", "until", "faults_until"};
+  constexpr std::array<std::string_view, 8> keys{"for",  "down",  "by",           "delay",
+                                                 "sync", "until", "faults_until", "pause"};
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 bool is_number(std::string_view key) {
@@ -143,8 +143,8 @@ base::result<std::map<std::string, std::string>> read_pairs(const words& line, s
 }
 
 base::result<void> read_world(const words& line, schedule& into) {
-  constexpr std::array<std::string_view, 7> allowed{"shards", "replicas",     "path", "policy",
-                                                    "log",    "faults_until", "until"};
+  constexpr std::array<std::string_view, 8> allowed{"shards", "replicas", "path",         "policy",
+                                                    "log",    "pause",    "faults_until", "until"};
   auto pairs = read_pairs(line, 1, allowed);
   if (!pairs)
     return pairs.error();
@@ -173,6 +173,7 @@ base::result<void> read_world(const words& line, schedule& into) {
                  fmt::format("1 to {}", replicas_most)};
   into.log_is_objects = into.log_is_objects || into.replicas > 1;
   into.fast_path = text(x, "path") != "long" && !into.log_is_objects;
+  into.burst_pause = time_of(x, "pause");
   into.faults_until = time_of(x, "faults_until");
   into.until = time_of(x, "until");
   return {};
@@ -278,6 +279,8 @@ std::string write_schedule(const schedule& x) {
     more += " log=objects";
   if (x.evicts_degraded)
     more += " policy=evict";
+  if (x.burst_pause > base::duration{})
+    more += fmt::format(" pause={}", duration_text(x.burst_pause));
   out += fmt::format("seed {}\nworld shards={} path={}{} faults_until={} until={}\n", x.seed,
                      x.shards, x.fast_path ? "fast" : "long", more, duration_text(x.faults_until),
                      duration_text(x.until));

@@ -4,7 +4,7 @@
 //     breaks S6                        what it broke when it was saved; may be absent
 //     seed 17                          orders of messages and delays
 //     world shards=2 path=fast faults_until=20s until=110s
-//                                      may have policy=evict, replicas=3, log=objects
+//                                      may have policy=evict, replicas=3, log=objects, pause=3ms
 //     at 0s node n0 cpu=4 rack=r0
 //     at 300ms gang g0 members=3 min=3 cpu=2
 //     at 900ms crash_at scheduler-0 row=C4 pass=1 down=500ms
@@ -33,6 +33,7 @@ struct schedule {
   std::uint32_t replicas = 1; ///< several share the shards, and decisions are objects
   bool fast_path = true;
   bool evicts_degraded = false;  ///< `policy=evict`: members of a degraded gang go
+  base::duration burst_pause{};  ///< `pause`: how long the queue waits for more; 0 = it does not
   bool log_is_objects = false;   ///< decisions are API objects; without the fast path
   base::duration faults_until{}; ///< nothing fails after it, and all is healed
   base::duration until{};        ///< the end, at which everything must have come right

@@ -37,6 +37,10 @@ public:
     draw_users();
     draw_squeeze();
     draw_faults();
+    if (how_.replicas == 1) {
+      draw_operator();
+      draw_decay();
+    }
     std::stable_sort(out_.actions.begin(), out_.actions.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
     return std::move(out_);
@@ -86,6 +90,10 @@ private:
       out_.log_is_objects = true;
       out_.fast_path = false;
     }
+    out_.evicts_degraded = how_.replicas == 1 && random_stream{out_.seed, "policy"}.chance(1, 6);
+    // In most worlds every order of facts is tried, also the rarest.
+    if (how_.replicas == 1 && random_stream{out_.seed, "pause"}.chance(1, 4))
+      out_.burst_pause = base::limits::burst_pause;
     out_.replicas = how_.replicas;
     out_.faults_until = how_.faults_for;
     out_.until = how_.faults_for + how_.quiet_for;
@@ -172,6 +180,43 @@ private:
       else
         add(at, "node", who, {{"cpu", "1"}, {"rack", as_new.at("rack")}});
       add(at + sim::draw(own, 500ms, 4s) / 1000 * 1000, "node", who, as_new);
+    }
+  }
+
+  /// In every third world an operator takes gangs back, mostly while they are being started, or
+  /// while a slow disk keeps a decision from being known. Drawn last: the rest stays as it is.
+  void draw_operator() {
+    random_stream own{out_.seed, "operator"};
+    if (!own.chance(1, 3))
+      return;
+    for (auto left = own.between(1, 4); left > 0; --left) {
+      const auto g = own.below(gangs_);
+      const auto began = out_.actions[static_cast<std::size_t>(nodes_ + g)].at;
+      const auto at = own.chance(1, 4) ? some_time(own)
+                      : squeezed_for_ > 0ms && own.chance(1, 2)
+                          ? squeezed_at_ + sim::draw(own, 0ms, squeezed_for_)
+                          : began + sim::draw(own, 0ms, 40ms);
+      pairs with;
+      if (own.chance(1, 3))
+        with["pod"] = fmt::format("g{}-{}", g, own.below(members_[static_cast<std::size_t>(g)]));
+      add(at / 1000 * 1000, "cancel", fmt::format("g{}", g), std::move(with));
+    }
+  }
+
+  /// Where degraded gangs go by policy, some fall below their minimum after their start.
+  void draw_decay() {
+    if (!out_.evicts_degraded)
+      return;
+    random_stream own{out_.seed, "decay"};
+    for (auto left = own.between(1, 3); left > 0; --left) {
+      const auto g = own.below(gangs_);
+      const auto members = members_[static_cast<std::size_t>(g)];
+      const auto began = out_.actions[static_cast<std::size_t>(nodes_ + g)].at;
+      const auto at = std::min(began + sim::draw(own, 500ms, 8s) / 1000 * 1000, how_.faults_for);
+      if (own.chance(1, 2))
+        add(at, "pod_gone", fmt::format("g{}-{}", g, own.below(members)), {{"again", "0"}});
+      else
+        add(at, "min", fmt::format("g{}", g), {{"to", std::to_string(members + 1)}});
     }
   }
 

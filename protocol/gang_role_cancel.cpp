@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "base/mutant.hpp"
+
 namespace tutti::protocol {
 
 using base::reason_code;
@@ -55,6 +57,8 @@ std::string gang_role::objection(const cancel_gang& x) const {
                           : "nothing is decided yet, so no single member can be given up: leave "
                             "the members out to give the attempt up";
   case attempt_state::deciding:
+    if (base::is_planted(base::mutant::cancel_while_deciding))
+      return {};
     return "its decision is being written at this moment: look again";
   case attempt_state::withdrawing:
     return "it is being withdrawn already";

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "base/mutant.hpp"
 #include "protocol/sharding.hpp"
 
 namespace tutti::queue {
@@ -46,7 +47,9 @@ bool queue_role::may_be_evicted(const gang_entry& g) const {
     return false;
   if (evictions_.contains(g.group->name))
     return true; // begun: half a gang is of no more use than two thirds
-  return g.group->facts->is_degraded && g.life && is_repair_at_rest(*g.life);
+  const bool is_shown =
+      g.group->facts->is_degraded || base::is_planted(base::mutant::evict_before_it_is_shown);
+  return is_shown && g.life && is_repair_at_rest(*g.life);
 }
 
 /// An attempt would count on members that are about to go.
