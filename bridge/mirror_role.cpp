@@ -522,7 +522,8 @@ void mirror_role::list_for_shards(effects& out) {
 
 /// A watch shows how things are, not how they came about: a pod may be bound and finish, or go, and
 /// be seen on no node. Whoever holds room for it asks. Upholds S10: the pod was known when its room
-/// was promised, so one that is not known here any more is gone.
+/// was promised, so one that is not known here any more is gone. Beside others it was known to the
+/// mirror of whoever decided, and this one may not have heard of it yet: its room is held on (S1b).
 void mirror_role::hear(const protocol::pods_awaited& x, effects& out) const {
   if (!was_fresh_)
     return;
@@ -535,7 +536,8 @@ void mirror_role::hear(const protocol::pods_awaited& x, effects& out) const {
   for (const auto& asked : x.pods) {
     const auto* s = here.at(base::packed_uid{asked.pod.value});
     const bool may_take_room =
-        s && (s->node ? !s->node->facts || s->node->facts->uid == asked.node : !s->is_finished);
+        s ? (s->node ? !s->node->facts || s->node->facts->uid == asked.node : !s->is_finished)
+          : options_.has_others;
     if (!may_take_room)
       out.tell(to_shard(x.shard), asked);
   }

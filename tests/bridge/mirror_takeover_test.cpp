@@ -137,6 +137,15 @@ TEST_F(MirrorTakeover, a_shard_that_nobody_runs_here_is_told_nothing_of_nodes) {
   EXPECT_EQ(std::count(all.begin(), all.end(), "pod_arrived"), 0);
 }
 
+/// Another replica has decided for it; this mirror is behind, and does not know so.
+TEST_F(MirrorTakeover, S1b_a_pod_that_this_mirror_has_not_heard_of_is_not_called_gone) {
+  hear(protocol::received{protocol::to_shard({home()}), protocol::nodes_held{{home()}, {}}});
+  log.sent.clear();
+  hear(protocol::received{protocol::to_shard({home()}),
+                          protocol::pods_awaited{{home()}, {{{"n"}, {"unheard"}}}}});
+  EXPECT_EQ(told(home()), words{});
+}
+
 TEST_F(MirrorTakeover, a_mirror_that_is_made_anew_serves_who_says_what_it_holds) {
   hear(protocol::received{protocol::to_shard({home()}), protocol::nodes_held{{home()}, {}}});
   const auto all = told(home());
