@@ -269,36 +269,42 @@ std::function<std::string(scheduler&)> store_check(persistence::check_request::p
 }
 
 /// Ready = the view of nodes and pods is complete and fresh, what is promised and decided can be
-/// written and read, and everybody answers who is asked for a placement.
+/// written and read, there is disk space for more of it, and everybody answers who is asked for a
+/// placement.
 std::vector<check> ready_checks(scheduler& who) {
   using part = persistence::check_request::part;
-  std::vector<check> all{{"watch-sync",
-                          [](scheduler& x) {
-                            const auto mirror = ask(x, protocol::to(role_kind::mirror), "mirror");
-                            return unless(is_set(mirror, "synced"),
-                                          "nodes, pods or groups are not listed yet");
-                          }},
-                         {"watch-fresh",
-                          [](scheduler& x) {
-                            const auto mirror = ask(x, protocol::to(role_kind::mirror), "mirror");
-                            return unless(is_set(mirror, "fresh"), "a watch is silent");
-                          }},
-                         {"journal-writable", store_check(part::journal)},
-                         {"decision-log", store_check(part::decision_log)},
-                         {"queue",
-                          [](scheduler& x) {
-                            const auto said = ask(x, protocol::to(role_kind::queue), "quiet");
-                            return unless(said.is_object(), "the queue does not answer");
-                          }},
-                         {"topology",
-                          [](scheduler& x) {
-                            const auto said = ask(x, protocol::to(role_kind::topology), "racks");
-                            return unless(said.is_array(), "the topology does not answer");
-                          }},
-                         {"shards", [](scheduler& x) {
-                            const auto n = shard_rows(x).size(), here = shards_here(x).size();
-                            return unless(n == here, fmt::format("{} of {} answer", n, here));
-                          }}};
+  std::vector<check> all{
+      {"watch-sync",
+       [](scheduler& x) {
+         const auto mirror = ask(x, protocol::to(role_kind::mirror), "mirror");
+         return unless(is_set(mirror, "synced"), "nodes, pods or groups are not listed yet");
+       }},
+      {"watch-fresh",
+       [](scheduler& x) {
+         const auto mirror = ask(x, protocol::to(role_kind::mirror), "mirror");
+         return unless(is_set(mirror, "fresh"), "a watch is silent");
+       }},
+      {"journal-writable", store_check(part::journal)},
+      {"decision-log", store_check(part::decision_log)},
+      {"disk-space",
+       [](scheduler& x) {
+         const auto seen = x.disk();
+         return unless(seen.has_plenty(), persistence::full_error(seen).message());
+       }},
+      {"queue",
+       [](scheduler& x) {
+         const auto said = ask(x, protocol::to(role_kind::queue), "quiet");
+         return unless(said.is_object(), "the queue does not answer");
+       }},
+      {"topology",
+       [](scheduler& x) {
+         const auto said = ask(x, protocol::to(role_kind::topology), "racks");
+         return unless(said.is_array(), "the topology does not answer");
+       }},
+      {"shards", [](scheduler& x) {
+         const auto n = shard_rows(x).size(), here = shards_here(x).size();
+         return unless(n == here, fmt::format("{} of {} answer", n, here));
+       }}};
   if (who.options().has_others())
     all.push_back({"lease", [](scheduler& x) {
                      return unless(is_set(keeper_word(x), "leaseHeld"), "the Lease is not held");

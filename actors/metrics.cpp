@@ -111,6 +111,7 @@ void add_store(page& out, scheduler& who) {
           counted.syncs);
   out.one("gang_store_records_total", "counter", "Records written.", counted.records);
   out.one("gang_journal_bytes", "counter", "Bytes of records written.", counted.bytes);
+  out.one("gang_store_free_bytes", "gauge", "Free space on the store's disk.", who.disk().free);
 }
 
 /// Notes that have a metric of their own, beside `gang_notes_total`.

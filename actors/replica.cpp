@@ -159,6 +159,20 @@ void replica::tick() {
   for (const auto& c : checkpointed_)
     if (c.kind != protocol::role_kind::shard || ticks_ % ticks_per_shard_checkpoint == 0)
       routes_.post(c, make_mail(checkpoint_due{false}));
+  tell_of_disk();
+}
+
+/// F9. A shard that is made anew meanwhile hears it with the next tick. Among several replicas a
+/// shard keeps nothing on the disk, and promises whatever is free on it.
+void replica::tell_of_disk() {
+  if (how_.has_others())
+    return;
+  const bool is_scarce = !around_.store.look_at_disk().has_plenty();
+  if (!std::exchange(was_disk_scarce_, is_scarce) && !is_scarce)
+    return;
+  for (std::uint32_t s = 0; s < how_.shards; ++s)
+    routes_.post(protocol::to_shard({s}),
+                 make_mail(protocol::event{protocol::disk_told{is_scarce}}));
 }
 
 void replica::rest() {

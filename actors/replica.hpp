@@ -60,7 +60,8 @@ public:
   /// A frame of the replica `from` has arrived. One that cannot be read, or that no other replica
   /// may send, is noted and dropped.
   void hear(const std::string& from, std::string_view frame);
-  /// Once in `tick_interval`: asks for checkpoints whose turn it is.
+  /// Once in `tick_interval`: asks for checkpoints whose turn it is, and tells shards how the disk
+  /// is.
   void tick();
   /// Nobody who ends from here on is replaced.
   void rest();
@@ -83,6 +84,7 @@ private:
   base::result<void> check_options(const persistence::remains& left) const;
   void begin_with(const std::vector<protocol::decision_ptr>& all);
   founder make_founder(const protocol::address& where) const;
+  void tell_of_disk();
   protocol::role_ptr wrapped(const protocol::address& where, protocol::role_ptr role) const;
 
   scheduler_options how_;
@@ -98,6 +100,7 @@ private:
   std::map<protocol::address, persistence::recovered_role> waiting_;
   std::vector<protocol::address> checkpointed_;
   std::size_t ticks_ = 0;
+  bool was_disk_scarce_ = false;
 };
 
 } // namespace tutti::actors

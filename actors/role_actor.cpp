@@ -20,8 +20,11 @@ bool is_unordered(const protocol::effect& e) {
          || std::holds_alternative<protocol::rebuild>(e);
 }
 
-/// Somebody reads; the role is afterwards what it was.
-bool is_question(const protocol::event& e) {
+/// What a checkpoint keeps of the role is afterwards what it was: somebody reads, or it hears of
+/// the disk, which would else be written to because it is full.
+bool leaves_no_trace(const protocol::event& e) {
+  if (std::holds_alternative<protocol::disk_told>(e))
+    return true;
   const auto* heard = std::get_if<protocol::received>(&e);
   return heard != nullptr && std::holds_alternative<protocol::inspect>(heard->what);
 }
@@ -87,7 +90,7 @@ void role_actor::handle(letter& x) {
 void role_actor::take(const protocol::event& e) {
   if (take_log_answer(e))
     return;
-  since_checkpoint_ += is_question(e) ? 0 : 1;
+  since_checkpoint_ += leaves_no_trace(e) ? 0 : 1;
   forget_exchange(e);
   auto wanted = role_->on(e, around_.clock.now());
   std::uint64_t batch_mark = 0;

@@ -90,6 +90,8 @@ base::result<void> scheduler::recover(http_carrier* http, const base::clock& clo
 
 base::result<void> scheduler::check_store(persistence::check_request::part what,
                                           std::chrono::milliseconds patience) {
+  if (const auto seen = disk(); seen.has_none())
+    return persistence::full_error(seen); // the store would answer when there is space
   auto promised = std::make_shared<std::promise<base::result<void>>>();
   auto coming = promised->get_future();
   store_.submit(persistence::check_request{what},
@@ -153,7 +155,7 @@ void scheduler::stop() {
     ticker_.join();
   if (replica_) {
     replica_->rest();
-    if (!has_failed_)
+    if (!has_failed_ && !disk().has_none()) // F9: a full disk takes none
       write_last_checkpoints();
   }
   store_.close();

@@ -46,12 +46,14 @@ public:
   router& routes();
   const scheduler_options& options() const { return how_; }
   persistence::store::counters store_counters() const;
-  /// Asks the store to prove that this part of it works. What it says is wrong; `unavailable` if it
-  /// says nothing in time.
+  /// Asks the store to prove that this part of it works. What it says is wrong; `io` at once while
+  /// the disk is full; `unavailable` if it says nothing in time.
   base::result<void> check_store(persistence::check_request::part what,
                                  std::chrono::milliseconds patience);
   /// A gang that was quarantined for killing its actor may be tried again. False if it is not.
   bool free_gang(const base::gang_uid& gang);
+  /// How the disk below the store is now.
+  persistence::disk_space disk() const { return store_.look_at_disk(); }
 
 private:
   struct engine; // the actor system: CAF's headers stay in one file

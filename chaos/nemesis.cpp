@@ -117,6 +117,7 @@ void nemesis::heal() {
     p.resume();
     p.disarm();
     p.slow_disk({});
+    p.leave_free(UINT64_MAX);
     if (p.is_up())
       p.store().mend();
     on_.api().cut_off(p.name(), false);
@@ -260,9 +261,11 @@ bool nemesis::clock(const action& x) {
 
 bool nemesis::disk_full(const action& x) {
   auto* p = process(x);
-  if (p == nullptr || !p->is_up())
+  if (p == nullptr)
     return false;
-  p->store().fail(persistence::memory_store::failure::disk_full);
+  p->leave_free(0);
+  if (const auto how_long = time_of(x, "for"); how_long > base::duration{0})
+    on_.time().after(how_long, [p] { p->leave_free(UINT64_MAX); });
   return true;
 }
 

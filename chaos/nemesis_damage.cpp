@@ -58,6 +58,7 @@ std::string alien_frame(bool is_role) {
 } // namespace
 
 /// F12: whoever finds a damaged record serves nothing. What an operator does then: an empty disk.
+/// On a full one nothing is read (F9).
 bool nemesis::corrupt(const action& x) {
   auto* p = process(x);
   if (p == nullptr || !p->is_up() || p->is_stopping())
@@ -69,7 +70,7 @@ bool nemesis::corrupt(const action& x) {
     const auto began = p->start();
     if (began)
       broken_ = {"S11", on_.time().now(), x.target + " begins on a damaged record"};
-    else if (began.error().what() != base::code::corrupt)
+    else if (began.error().what() != base::code::corrupt && began.error().what() != base::code::io)
       broken_ = {"S11", on_.time().now(),
                  x.target + " does not call its record damaged: " + began.error().message()};
     if (began)

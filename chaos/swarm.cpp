@@ -318,6 +318,8 @@ private:
                  random_stream& own) {
     if (what == "slow_disk")
       add(at, what, who, {{"for", span(own, 100ms, 5s)}, {"sync", span(own, 10ms, 900ms)}});
+    else if (what == "disk_full")
+      add(at, what, who, {{"for", span(own, 10ms, 20s)}});
     else if (what != "corrupt")
       add(at, what, who);
     else if (!has_epochs_alone())

@@ -11,9 +11,10 @@ namespace {
 
 std::string_view name_of(const protocol::event& e) {
   constexpr std::array<std::string_view, std::variant_size_v<protocol::event>> names{
-      "replayed",       "started",       "received",      "decided",       "decide_refused",
-      "decide_unknown", "amended",       "amend_refused", "timer_fired",   "answered",
-      "answer_unknown", "stream_opened", "stream_lines",  "stream_closed", "child_died"};
+      "replayed",       "started",        "received",       "decided",
+      "decide_refused", "decide_unknown", "amended",        "amend_refused",
+      "timer_fired",    "answered",       "answer_unknown", "stream_opened",
+      "stream_lines",   "stream_closed",  "child_died",     "disk_told"};
   return names[e.index()];
 }
 

@@ -152,6 +152,7 @@ base::result<void> start_api(running& all, const local_options& how, const data_
                              const base::clock& clock) {
   sim::api_server::server::options o;
   o.data_dir = home.sub("api");
+  o.disk_reserve = how.disk_reserve;
   o.kubernetes = release_of(how);
   o.seed = how.seed;
   if (!how.listen.empty()) {
@@ -200,9 +201,12 @@ base::result<std::string> open_store(running& all, const local_options& how,
   const auto release = seen ? seen->kubernetes : release_of(how);
   if (auto ok = check_release(how.kubernetes, release); !ok)
     return ok.error();
-  auto opened = persistence::open_rocks_store({.path = home.sub("scheduler"),
-                                               .shards = how.shards,
-                                               .cluster_uid = seen ? seen->uid : std::string{}});
+  auto opened = persistence::open_rocks_store(
+      {.path = home.sub("scheduler"),
+       .shards = how.shards,
+       .cluster_uid = seen ? seen->uid : std::string{},
+       .reserve = how.disk_reserve,
+       .warn = [](const std::string& what) { fmt::print(stderr, "warning: {}\n", what); }});
   if (!opened)
     return opened.error();
   all.store = std::move(*opened);

@@ -8,6 +8,7 @@
 
 #include "base/result.hpp"
 #include "cli/daemon.hpp"
+#include "persistence/disk_space.hpp"
 
 namespace tutti::cli {
 
@@ -19,8 +20,10 @@ struct local_options {
   std::string data_dir;               ///< empty = a temporary one, removed at the end
   /// Empty = the newest; with `server` what that one says of itself.
   std::string kubernetes;
-  std::string server;       ///< an API server elsewhere: the scheduler alone
-  bool serve_only = false;  ///< the API server alone
+  std::string server;      ///< an API server elsewhere: the scheduler alone
+  bool serve_only = false; ///< the API server alone
+  /// Free bytes of the disk below which nothing new is begun.
+  std::uint64_t disk_reserve = persistence::disk_reserve_default;
   bool long_path = false;   ///< every promise on disk before the decision: for tests of recovery
   bool step_events = false; ///< GangReserved and GangCommitted as Events, too
   std::vector<std::string> levels;

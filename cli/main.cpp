@@ -212,6 +212,10 @@ void add_local(CLI::App& app, arguments& a) {
   verb->add_option("--shards", o.shards, "shards of a new store (default 8)")
       ->check(CLI::Range(1u, 1024u));
   verb->add_option("--seed", o.seed, "what a new cluster's uids are made of (default: drawn)");
+  verb->add_option("--disk-reserve", o.disk_reserve,
+                   "free space below which nothing new is begun, e.g. 1Gi (default 128Mi; 0 = do "
+                   "not look)")
+      ->transform(CLI::AsSizeValue(false));
   verb->add_flag("--long-path", o.long_path, "promises reach the disk before the decision");
   verb->add_option("--repair-deadline", o.repair_deadline_s,
                    "seconds that a started gang may be below its minimum (default 60)")

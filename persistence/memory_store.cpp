@@ -28,6 +28,9 @@ void disk::apply(const batch& b) {
 }
 
 base::result<std::unique_ptr<memory_store>> memory_store::open(disk on, memory_options how) {
+  space_gauge gauge{how.reserve};
+  if (const auto seen = gauge.look(how.free_bytes ? how.free_bytes() : UINT64_MAX); seen.has_none())
+    return full_error(seen);
   recovery reading;
   for (auto where : recovery::reading_order)
     for (const auto& [key, value] : on.of(where))
@@ -39,7 +42,8 @@ base::result<std::unique_ptr<memory_store>> memory_store::open(disk on, memory_o
   auto who = settle_identity(*found, {how.cluster_uid, how.shards});
   if (!who)
     return who.error();
-  std::unique_ptr<memory_store> made{new memory_store(std::move(on), std::move(*found))};
+  std::unique_ptr<memory_store> made{
+      new memory_store(std::move(on), std::move(*found), std::move(how))};
   batch first;
   made->book_.set_identity(std::move(*who), first);
   made->book_.begin_life(first);
@@ -48,8 +52,9 @@ base::result<std::unique_ptr<memory_store>> memory_store::open(disk on, memory_o
   return made;
 }
 
-memory_store::memory_store(disk on, recovered from)
-    : durable_(std::move(on)), book_(std::move(from.all)), remains_(std::move(from.left)) {}
+memory_store::memory_store(disk on, recovered from, memory_options how)
+    : durable_(std::move(on)), free_bytes_(std::move(how.free_bytes)), gauge_(how.reserve),
+      book_(std::move(from.all)), remains_(std::move(from.left)) {}
 
 memory_store::~memory_store() {
   close();
@@ -85,9 +90,15 @@ base::result<void> memory_store::claim(const std::string& cluster_uid) {
     return who.error();
   if (*who == book_.who())
     return {};
+  if (const auto seen = look_at_disk(); seen.has_none())
+    return full_error(seen);
   batch b;
   book_.set_identity(std::move(*who), b);
   return write(b);
+}
+
+disk_space memory_store::look_at_disk() {
+  return gauge_.look(free_bytes_ ? free_bytes_() : UINT64_MAX);
 }
 
 store::counters memory_store::counted() const {
@@ -98,6 +109,10 @@ void memory_store::close() {
   if (is_dead_)
     return;
   run_all();
+  // F9: what the disk could not take is refused, and was never in the book.
+  for (auto group = take_group(SIZE_MAX); !group.empty(); group = take_group(SIZE_MAX))
+    for (auto& e : group)
+      e.done(full_error(look_at_disk()));
   // An orderly end leaves nothing unsynced behind.
   for (const auto& each : unsynced_)
     if (!is_broken_)
@@ -108,6 +123,8 @@ void memory_store::close() {
 }
 
 bool memory_store::run_one() {
+  if (look_at_disk().has_none())
+    return false;
   auto group = take_group(1);
   if (group.empty())
     return false;
@@ -116,8 +133,12 @@ bool memory_store::run_one() {
 }
 
 void memory_store::run_all() {
-  for (auto group = take_group(SIZE_MAX); !group.empty(); group = take_group(SIZE_MAX))
+  while (!look_at_disk().has_none()) {
+    auto group = take_group(SIZE_MAX);
+    if (group.empty())
+      return;
     run_group(std::move(group));
+  }
 }
 
 std::size_t memory_store::queued() const {
@@ -139,9 +160,10 @@ disk memory_store::crash(std::size_t kept) {
   auto image = durable_;
   for (std::size_t i = 0; i < std::min(kept, unsynced_.size()); ++i)
     image.apply(unsynced_[i]);
+  const bool can_write = !is_broken_ && !look_at_disk().has_none();
   // What nobody was told of may have reached the disk all the same, one write after the other.
   const auto more = kept - std::min(kept, unsynced_.size());
-  for (std::size_t i = 0; i < std::min(more, lost.size()) && !is_broken_; ++i) {
+  for (std::size_t i = 0; i < std::min(more, lost.size()) && can_write; ++i) {
     batch b;
     if (!std::holds_alternative<recover_request>(lost[i].what) && book_.answer(lost[i].what, b)
         && book_.seal(b))

@@ -41,12 +41,16 @@ private:
 struct memory_options {
   std::uint32_t shards = 0; ///< 0 = as the store says; the default number in a new one
   std::string cluster_uid;  ///< empty = not known yet
+  /// Bytes that are free on the disk now; empty = there is no end of them. With `reserve` it
+  /// decides as in the real store.
+  std::function<std::uint64_t()> free_bytes;
+  std::uint64_t reserve = disk_reserve_default;
 };
 
 class memory_store final : public store {
 public:
   /// Opens what is on `on`, with the errors of the real store: `corrupt`, `newer_format`,
-  /// `foreign`, `bad_input` (another number of shards).
+  /// `foreign`, `bad_input` (another number of shards), `io` (the disk is full).
   static base::result<std::unique_ptr<memory_store>> open(disk on, memory_options how = {});
   ~memory_store() override;
 
@@ -54,14 +58,16 @@ public:
   void submit(request what, completion done) override;
   identity who() const override;
   base::result<void> claim(const std::string& cluster_uid) override;
+  disk_space look_at_disk() override;
   counters counted() const override;
   void close() override;
 
   /// Writes and completes the oldest queued request, with a sync if it needs one. False if nothing
-  /// was queued. Completions run inside, on the caller's thread, and may submit.
+  /// was queued, or the disk is full. Completions run inside, on the caller's thread, and may
+  /// submit.
   bool run_one();
   /// Writes everything queued as one group with at most one sync, then completes it in order; again
-  /// until nothing is queued.
+  /// until nothing is queued. Does nothing while the disk is full.
   void run_all();
   /// Requests that wait for `run_one`.
   std::size_t queued() const;
@@ -83,7 +89,7 @@ public:
   const disk& durable() const { return durable_; }
 
   enum class failure : std::uint8_t {
-    disk_full, ///< the batch does not reach the disk
+    disk_full, ///< the batch does not reach the disk: somebody took the space that was there
     sync_fails ///< it may or may not have
   };
   /// The next write fails, and every one after it (F9, F10).
@@ -97,7 +103,7 @@ private:
     completion done;
   };
 
-  memory_store(disk on, recovered from);
+  memory_store(disk on, recovered from, memory_options how);
   void run_group(std::vector<entry> group);
   void make_durable(const batch& b);
   base::result<outcome> read(const recover_request& x) const;
@@ -105,6 +111,8 @@ private:
   std::vector<entry> take_group(std::size_t most);
 
   disk durable_;
+  const std::function<std::uint64_t()> free_bytes_;
+  space_gauge gauge_;
   std::function<void(const batch&)> hear_durable_;
   std::vector<batch> unsynced_;
   book book_;

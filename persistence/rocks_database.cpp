@@ -1,12 +1,14 @@
 // How RocksDB is set up, and what its refusals mean to an operator.
 #include "persistence/rocks_database.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include <fmt/core.h>
 #include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
@@ -14,6 +16,7 @@
 
 #include "base/ensure.hpp"
 #include "persistence/format.hpp"
+#include "persistence/free_bytes.hpp"
 #include "persistence/no_log.hpp"
 
 namespace tutti::persistence {
@@ -48,6 +51,8 @@ rocksdb::DBOptions database_options(rocksdb::Env* env, rocksdb::WALRecoveryMode 
   // F10: never retry and believe.
   o.max_bgerror_resume_count = 0;
   o.max_background_jobs = 2;
+  // Our tables are few: sixteen threads to open them cost more than they save.
+  o.max_file_opening_threads = 1;
   o.stats_dump_period_sec = 0;
   o.stats_persist_period_sec = 0;
   return o;
@@ -129,9 +134,9 @@ std::uint64_t find_synced(const std::string& path, rocksdb::Env* env) {
   return found;
 }
 
-/// RocksDB calls the log damaged. Success if only what was never synced is hit, so that it may be
-/// dropped; else `corrupt`. Changes nothing on the disk.
-base::result<void> check_only_tail_is_torn(const std::string& path, rocksdb::Env* env,
+/// RocksDB calls the log damaged. If only what was never synced is hit, so that it may be dropped:
+/// the tail of the store that is left then. Else `corrupt`. Changes nothing on the disk.
+base::result<tail> check_only_tail_is_torn(const std::string& path, rocksdb::Env* env,
                                            const rocksdb::Status& complaint) {
   const auto synced = find_synced(path, env_or_default(env));
   opened prefix;
@@ -154,7 +159,7 @@ base::result<void> check_only_tail_is_torn(const std::string& path, rocksdb::Env
     return meaning_of_open(got);
   }
   if (last.batch >= std::max(synced, last.synced_batch))
-    return {};
+    return last;
   return error{code::corrupt,
                fmt::format("the write-ahead log is damaged behind batch {} (column family journal: "
                            "record {}), but everything up to batch {} was durable: {}",
@@ -163,7 +168,9 @@ base::result<void> check_only_tail_is_torn(const std::string& path, rocksdb::Env
                "state from the API server"};
 }
 
-base::result<void> prepare_directory(const std::string& path) {
+} // namespace
+
+base::result<void> rocks_database::prepare(const std::string& path) {
   std::error_code ec;
   std::filesystem::create_directories(path, ec);
   if (ec)
@@ -177,19 +184,29 @@ base::result<void> prepare_directory(const std::string& path) {
   return {};
 }
 
-} // namespace
+std::uint64_t rocks_database::free_space(const std::string& path, rocksdb::Env* env) {
+  if (env == nullptr)
+    return free_bytes_at(path);
+  std::uint64_t free = 0;
+  const auto s = env->GetFileSystem()->GetFreeSpace(path, {}, &free, nullptr);
+  return s.ok() ? free : UINT64_MAX;
+}
 
-base::result<std::unique_ptr<rocks_database>> rocks_database::open(const std::string& path,
-                                                                   rocksdb::Env* env) {
-  if (auto ok = prepare_directory(path); !ok)
-    return ok.error();
+base::result<std::unique_ptr<rocks_database>>
+rocks_database::open(const std::string& path, rocksdb::Env* env,
+                     const std::function<void(const std::string&)>& warn) {
   opened made;
   auto s =
       open_as(path, env, rocksdb::WALRecoveryMode::kAbsoluteConsistency, access::writing, made);
   if (s.IsCorruption()) {
-    if (auto ok = check_only_tail_is_torn(path, env, s); !ok)
-      return ok.error();
+    const auto left = check_only_tail_is_torn(path, env, s);
+    if (!left)
+      return left.error();
     s = open_as(path, env, rocksdb::WALRecoveryMode::kPointInTimeRecovery, access::writing, made);
+    if (s.ok() && warn)
+      warn(fmt::format("the write-ahead log in {} is torn behind batch {} (record {}): what comes "
+                       "after was never synced, nobody was told of it, and it is dropped",
+                       path, left->batch, left->last));
   }
   if (!s.ok())
     return meaning_of_open(s);

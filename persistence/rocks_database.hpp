@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,9 +29,17 @@ namespace tutti::persistence {
 
 class rocks_database {
 public:
-  /// Opens or makes the database; `env` may be null. Errors as `open_rocks_store`.
-  static base::result<std::unique_ptr<rocks_database>> open(const std::string& path,
-                                                            rocksdb::Env* env);
+  /// Makes the directory if it is not there. `bad_input` if it cannot be used.
+  static base::result<void> prepare(const std::string& path);
+  /// Free bytes on the disk of an existing directory, for us; all there could be if the file system
+  /// does not say. `env` may be null.
+  static std::uint64_t free_space(const std::string& path, rocksdb::Env* env);
+
+  /// Opens or makes the database in a prepared directory; `env` and `warn` may be null: see
+  /// `rocks_options`. Errors as `open_rocks_store`.
+  static base::result<std::unique_ptr<rocks_database>>
+  open(const std::string& path, rocksdb::Env* env,
+       const std::function<void(const std::string&)>& warn);
   ~rocks_database();
 
   /// Reads and verifies everything.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <future>
@@ -52,8 +53,9 @@ bool is_read(const request& x) {
 /// One writer thread owns book and database; everyone else only puts requests into the queue.
 class rocks_store final : public store {
 public:
-  rocks_store(std::unique_ptr<rocks_database> db, recovered from)
-      : db_(std::move(db)), book_(std::move(from.all)), remains_(std::move(from.left)) {}
+  rocks_store(std::unique_ptr<rocks_database> db, recovered from, const rocks_options& how)
+      : db_(std::move(db)), env_(how.env), gauge_(how.reserve), book_(std::move(from.all)),
+        remains_(std::move(from.left)) {}
   ~rocks_store() override { close(); }
 
   /// Writes identity and new life; then the thread starts.
@@ -104,6 +106,10 @@ public:
     return answer.get();
   }
 
+  disk_space look_at_disk() override {
+    return gauge_.look(rocks_database::free_space(db_->path(), env_));
+  }
+
   counters counted() const override { return {syncs_, records_, bytes_}; }
 
   void close() override {
@@ -128,6 +134,7 @@ private:
 
   void run();
   bool wait_for_work(group& g, std::vector<pending_claim>& claims);
+  void wait_for_space(std::unique_lock<std::mutex>& lock);
   void run_group(group g);
   base::result<outcome> read(const recover_request& x);
   base::result<outcome> read_any_decision();
@@ -135,8 +142,13 @@ private:
   void say_synced();
   base::result<void> write(batch& b);
 
-  std::unique_ptr<rocks_database> db_; // writer thread, once it runs
-  book book_;                          // writer thread, once it runs
+  base::result<void> may_write() const;
+
+  std::unique_ptr<rocks_database> db_; // writer thread, once it runs; its path: any
+  rocksdb::Env* const env_;
+  space_gauge gauge_;
+  disk_space seen_; // writer thread: before the group at hand
+  book book_;       // writer thread, once it runs
   remains remains_;
   std::atomic<bool> has_taken_remains_ = false;
   error broken_; // writer thread; code ok = it is not
@@ -182,6 +194,7 @@ bool rocks_store::wait_for_work(group& g, std::vector<pending_claim>& claims) {
     lock.lock();
   }
   wake_.wait(lock, [&] { return is_closing_ || !queue_.empty() || !claims_.empty(); });
+  wait_for_space(lock);
   claims.swap(claims_);
   for (std::size_t n = 0; n < group_requests_max && !queue_.empty(); ++n) {
     if (n > 0 && (is_read(queue_.front().what) || is_read(g.what.front())))
@@ -193,12 +206,35 @@ bool rocks_store::wait_for_work(group& g, std::vector<pending_claim>& claims) {
   return !g.what.empty() || !claims.empty();
 }
 
+/// F9: nothing enters the book that the disk may not take. What is queued stays there until there
+/// is space again, or the store is closed.
+void rocks_store::wait_for_space(std::unique_lock<std::mutex>& lock) {
+  for (;;) {
+    lock.unlock(); // others may submit while we look
+    seen_ = look_at_disk();
+    lock.lock();
+    if (is_closing_ || !seen_.has_none())
+      return;
+    wake_.wait_for(lock, std::chrono::milliseconds{disk_look_interval_ms},
+                   [this] { return is_closing_; });
+  }
+}
+
+/// Of the group at hand.
+base::result<void> rocks_store::may_write() const {
+  if (broken_.what() != base::code::ok)
+    return broken_;
+  if (seen_.has_none())
+    return full_error(seen_);
+  return {};
+}
+
 void rocks_store::run_group(group g) {
   std::vector<base::result<outcome>> answers;
   answers.reserve(g.what.size());
-  base::result<void> written;
-  if (broken_.what() != base::code::ok) {
-    written = broken_;
+  auto written = may_write();
+  if (!written) {
+    // nobody is answered with more than that
   } else if (const auto* asked = std::get_if<recover_request>(&g.what.front())) {
     answers.push_back(read(*asked));
   } else if (is_read(g.what.front())) {
@@ -236,8 +272,8 @@ base::result<outcome> rocks_store::read(const recover_request& x) {
 }
 
 base::result<void> rocks_store::run_claim(const std::string& cluster_uid) {
-  if (broken_.what() != base::code::ok)
-    return broken_;
+  if (auto ok = may_write(); !ok)
+    return ok;
   auto who = claimed_identity(book_.who(), cluster_uid);
   if (!who)
     return who.error();
@@ -256,7 +292,7 @@ base::result<void> rocks_store::run_claim(const std::string& cluster_uid) {
 /// it covered is told from a torn tail. Costs no sync.
 void rocks_store::say_synced() {
   batch b;
-  if (broken_.what() != base::code::ok || !book_.say_synced(b))
+  if (!may_write() || look_at_disk().has_none() || !book_.say_synced(b))
     return;
   if (auto ok = db_->write(b); !ok)
     broken_ = broken_error(ok.error().message());
@@ -283,7 +319,12 @@ base::result<void> rocks_store::write(batch& b) {
 } // namespace
 
 base::result<std::unique_ptr<store>> open_rocks_store(const rocks_options& how) {
-  auto db = rocks_database::open(how.path, how.env);
+  if (auto ok = rocks_database::prepare(how.path); !ok)
+    return ok.error().in(how.path);
+  space_gauge gauge{how.reserve};
+  if (const auto seen = gauge.look(rocks_database::free_space(how.path, how.env)); seen.has_none())
+    return full_error(seen).in(how.path);
+  auto db = rocks_database::open(how.path, how.env, how.warn);
   if (!db)
     return db.error().in(how.path);
   auto found = (*db)->read_all();
@@ -292,7 +333,7 @@ base::result<std::unique_ptr<store>> open_rocks_store(const rocks_options& how) 
   auto who = settle_identity(*found, {how.cluster_uid, how.shards});
   if (!who)
     return who.error().in(how.path);
-  auto made = std::make_unique<rocks_store>(std::move(*db), std::move(*found));
+  auto made = std::make_unique<rocks_store>(std::move(*db), std::move(*found), how);
   if (auto ok = made->begin(std::move(*who)); !ok)
     return ok.error().in(how.path);
   return std::unique_ptr<store>{std::move(made)};

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/result.hpp"
+#include "persistence/disk_space.hpp"
 #include "persistence/store.hpp"
 
 namespace rocksdb {
@@ -19,6 +21,11 @@ struct rocks_options {
   std::uint32_t shards = 0;    ///< 0 = as the store says; the default number in a new one
   std::string cluster_uid;     ///< empty = not known yet: see `store::claim`
   rocksdb::Env* env = nullptr; ///< disk faults for tests; null = the real file system
+  /// Free bytes that the store keeps for finishing what is under way: see `disk_space.hpp`.
+  std::uint64_t reserve = disk_reserve_default;
+  /// Hears in one line what a person should know of an opening that succeeds: that a torn tail was
+  /// cut off, and where. Empty = nobody does.
+  std::function<void(const std::string&)> warn{};
 };
 
 /// Opens the store at `path`, or makes a new one, and begins a new life of the process there.
@@ -30,7 +37,7 @@ struct rocks_options {
 ///   `foreign`       it belongs to another cluster
 ///   `bad_input`     no usable directory, other number of shards, or no store of ours
 ///   `corrupt`       something that was synced is damaged or missing; says column family and record
-///   `io`            the operating system said no
+///   `io`            the disk is full (then nothing was tried), or the operating system said no
 base::result<std::unique_ptr<store>> open_rocks_store(const rocks_options& how);
 
 } // namespace tutti::persistence

@@ -15,6 +15,7 @@
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
+#include "persistence/disk_space.hpp"
 #include "protocol/address.hpp"
 #include "protocol/decision.hpp"
 #include "protocol/effects.hpp"
@@ -115,8 +116,9 @@ using outcome = std::variant<appended, decide_outcome, amend_outcome, retired, c
 /// Errors: `conflict` = retired incarnation, an ordinal whose turn it is not (S7), a decision of an
 /// epoch below the highest of its partition, or a checkpoint older than the one that is there;
 /// `corrupt` = what `recover_request` reads is damaged; `unavailable` = closed (called by `submit`
-/// itself); `io` = disk full, fsync failed (from then on every write fails until the process is
-/// restarted: never retry and believe); `unknown_outcome` never.
+/// itself); `io` = a write or an fsync failed (from then on every write fails until the process is
+/// restarted: never retry and believe), or closed while the disk was full; `unknown_outcome` never.
+/// While the disk is full nobody is answered at all: what is queued waits for space (F9).
 using completion = std::function<void(base::result<outcome>)>;
 
 /// All that recovery needs, read once at open.
@@ -157,7 +159,11 @@ public:
   };
   virtual counters counted() const = 0;
 
-  /// Completes what is queued, then refuses everything. Called by the destructor if nobody did.
+  /// Looks how much space the disk has now. Thread-safe; one system call.
+  virtual disk_space look_at_disk() = 0;
+
+  /// Completes what is queued, then refuses everything. Called by the destructor if nobody did. On
+  /// a full disk what is queued is refused, too, and none of it is on the disk.
   virtual void close() = 0;
 };
 

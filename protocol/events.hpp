@@ -97,8 +97,14 @@ struct child_died {
   address where;
 };
 
+/// How the disk below the store is (shards only). While it is scarce nothing new may be promised
+/// (F9). Nobody is told of a disk that has always had enough.
+struct disk_told {
+  bool is_scarce = false;
+};
+
 using event = std::variant<replayed, started, received, decided, decide_refused, decide_unknown,
                            amended, amend_refused, timer_fired, answered, answer_unknown,
-                           stream_opened, stream_lines, stream_closed, child_died>;
+                           stream_opened, stream_lines, stream_closed, child_died, disk_told>;
 
 } // namespace tutti::protocol

@@ -240,6 +240,8 @@ std::uint64_t shard_role::state_hash() const {
   auto h = hash_of(snapshot());
   const auto add = [&h](std::uint64_t x) { h = base::hash_combine(h, x); };
   add(incarnation_.value * 4 + (is_started_ ? 1 : 0) + (is_view_wanted_ ? 2 : 0));
+  if (is_disk_scarce_)
+    add(1);
   for (const auto& [partition, m] : fences_.all())
     add(m.recorded_low_water);
   for (const auto& [attempt, r] : book_.all()) {
@@ -322,6 +324,14 @@ void shard_role::stop_watching(const attempt_id& attempt) {
     return;
   out_.add(disarm{{ask_timer, key}});
   out_.add(disarm{{drop_timer, key}});
+}
+
+/// F9: while the disk is scarce the answer to PREPARE is no. What is promised already is kept, and
+/// what is decided goes on as far as the disk takes its records.
+void shard_role::on_disk(const disk_told& x) {
+  if (std::exchange(is_disk_scarce_, x.is_scarce) != x.is_scarce)
+    out_.add(note{"shard.disk_scarce",
+                  {{"shard", std::int64_t{how_.shard.value}}, {"scarce", x.is_scarce ? 1 : 0}}});
 }
 
 void shard_role::on_timer(const timer_id& x) {

@@ -28,6 +28,8 @@ effects shard_role::on(const event& e, base::time_point now) {
   } else if (const auto* child = std::get_if<child_died>(&e)) {
     if (child->where.kind == role_kind::node)
       on_child_died({child->where.key});
+  } else if (const auto* disk = std::get_if<disk_told>(&e)) {
+    on_disk(*disk);
   }
   tell_idle();
   tell_view();

@@ -129,6 +129,7 @@ private:
   void hear(const protocol::new_epoch& x);
   void take_in(base::partition_id from, base::epoch_no epoch, std::uint64_t low_water);
   void on_timer(const protocol::timer_id& x);
+  void on_disk(const protocol::disk_told& x);
   void ask_owner(const base::attempt_id& attempt);
   void watch_over(const base::attempt_id& attempt);
   void stop_watching(const base::attempt_id& attempt);
@@ -155,6 +156,7 @@ private:
   bool is_view_wanted_ = false;
   bool is_beat_due_ = false; ///< a delta is sent even if it has nothing to say
   bool is_started_ = false;
+  bool is_disk_scarce_ = false; ///< nothing new is promised
   node_table nodes_;
   std::map<base::attempt_id, gathering> gatherings_;
   std::set<base::attempt_id> dead_; ///< given up lately: a PREPARE that was overtaken stays out

@@ -19,6 +19,8 @@ namespace {
 /// cost one hold that an inquiry ends.
 constexpr std::size_t dead_kept = 4 * base::limits::attempts_in_flight;
 
+constexpr const char* disk_is_scarce = "the scheduler's disk is nearly full";
+
 std::uint64_t quoted_hash(const slice& asked, const base::node_uid& node) {
   for (const auto& q : asked.quotes)
     if (q.node == node)
@@ -64,6 +66,8 @@ std::optional<refusal> shard_role::refusal_of(const prepare& x) const {
     return refuse_unavailable("attempt " + to_text(x.attempt) + " was given up");
   if (!nodes_.is_fresh() && !base::is_planted(base::mutant::vote_on_a_stale_view))
     return refuse_stale("the view of nodes and pods is not complete");
+  if (is_disk_scarce_)
+    return refuse_unavailable(disk_is_scarce);
   if (auto no = guards_.object(x.attempt, x.asked->guards))
     return refuse_guard(*no);
   if (auto no = refusal_of_nodes(*x.asked))
@@ -173,7 +177,8 @@ void shard_role::conclude(const attempt_id& attempt) {
       !g.is_decided && !nodes_.is_fresh() && !base::is_planted(base::mutant::vote_on_a_stale_view);
   // Upholds S8: a later owner's word may have come while the nodes were asked.
   const bool is_old = !g.is_decided && fences_.is_over(g.coordinator, attempt.epoch);
-  if (g.is_granted() && !is_blind && !is_old) {
+  const bool is_full = !g.is_decided && is_disk_scarce_; // F9, and it may have become so meanwhile
+  if (g.is_granted() && !is_blind && !is_old && !is_full) {
     if (g.is_decided)
       become_committed(attempt, g.coordinator, g.asked);
     else
@@ -185,6 +190,7 @@ void shard_role::conclude(const attempt_id& attempt) {
   auto why = is_old     ? refuse_unavailable(fmt::format("epoch {} of partition {} is over",
                                                          attempt.epoch.value, g.coordinator.value))
              : is_blind ? refuse_stale("the view of nodes and pods is not complete any more")
+             : is_full  ? refuse_unavailable(disk_is_scarce)
                         : refuse_nodes(g);
   give_back(attempt, g);
   if (g.is_finished || (g.is_decided && g.refusals.empty())) {

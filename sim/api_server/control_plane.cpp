@@ -41,6 +41,11 @@ void control_plane::begin() {
   controllers_.begin();
 }
 
+void control_plane::say_disk(const persistence::disk_space& x) {
+  space_ = x;
+  handler_.say_disk(x);
+}
+
 void control_plane::on_time(base::time_point now) {
   kubelet_.react(now);
   controllers_.react();
@@ -53,6 +58,8 @@ std::size_t control_plane::pending_work() const {
 base::result<applied> control_plane::apply(const std::vector<json::object>& objects,
                                            const std::vector<std::string>& places) {
   ensure(places.empty() || places.size() == objects.size(), places.size(), objects.size());
+  if (!space_.has_plenty())
+    return persistence::full_error(space_);
   applied sum;
   for (std::size_t i = 0; i < objects.size(); ++i)
     if (auto done = apply_one(objects[i], sum); !done)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "persistence/disk_space.hpp"
 #include "sim/api_server/controllers.hpp"
 #include "sim/api_server/handler.hpp"
 #include "sim/api_server/kubelet.hpp"
@@ -41,6 +42,10 @@ public:
   /// beginning (namespaces, system priority classes), and takes up the pods that are there.
   void begin();
 
+  /// How full the disk is. While it is scarce nothing new is taken, while there is no space at all
+  /// nothing is: 500, as of a real server whose etcd is full. Without a word there is plenty.
+  void say_disk(const persistence::disk_space& x);
+
   /// One request. Its writes are applied, its answer waits for the store to be durable. Call
   /// `on_time` afterwards, at the same instant: only then do kubelets and controllers see it.
   answer handle(const request& r) { return handler_.on(r); }
@@ -50,7 +55,8 @@ public:
 
   /// Creates what is absent and merges into what is there, as `kubectl apply` would, in the order
   /// given. Status in a file counts too (capacity of nodes, finished pods). Finished pods stay
-  /// finished. Stops at the first object that is refused; those before it stay.
+  /// finished. Stops at the first object that is refused; those before it stay. `io` if the disk is
+  /// nearly full; then nothing is applied.
   /// `places` says where each of them comes from, for the message; may be empty.
   base::result<applied> apply(const std::vector<json::object>& objects,
                               const std::vector<std::string>& places = {});
@@ -69,6 +75,7 @@ private:
 
   options options_;
   const base::clock& clock_;
+  persistence::disk_space space_;
   catalog kinds_;
   store store_;
   rules rules_;

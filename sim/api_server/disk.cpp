@@ -11,10 +11,13 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
 #include "base/ensure.hpp"
+#include "persistence/free_bytes.hpp"
 #include "persistence/no_log.hpp"
 
 namespace tutti::sim::api_server {
@@ -57,8 +60,13 @@ base::error to_error(const rocksdb::Status& s, std::string_view directory) {
 } // namespace
 
 struct disk::inside {
+  inside(std::string where, const disk_options& how)
+      : directory(std::move(where)), gauge(how.reserve), env(how.env) {}
+
+  const std::string directory;
+  persistence::space_gauge gauge;
+  rocksdb::Env* const env;
   std::unique_ptr<rocksdb::DB> db;
-  std::string directory;
   std::uint64_t seed = seed_before_seeds;
 
   std::mutex guard;
@@ -69,6 +77,14 @@ struct disk::inside {
   revision last = 0;
   std::function<void(base::result<void>)> done;
   std::thread worker;
+
+  persistence::disk_space look() {
+    if (env == nullptr)
+      return gauge.look(persistence::free_bytes_at(directory));
+    std::uint64_t free = 0;
+    const auto s = env->GetFileSystem()->GetFreeSpace(directory, {}, &free, nullptr);
+    return gauge.look(s.ok() ? free : UINT64_MAX);
+  }
 
   base::result<void> write_now(const std::vector<pending_write>& writes, revision up_to) {
     rocksdb::WriteBatch out;
@@ -162,30 +178,38 @@ disk::~disk() {
   in_->worker.join();
 }
 
+persistence::disk_space disk::look() {
+  return in_->look();
+}
+
 base::result<std::unique_ptr<disk>> disk::open(const std::string& directory, release kubernetes,
-                                               std::optional<std::uint64_t> seed) {
+                                               const disk_options& options) {
   std::error_code failed;
   std::filesystem::create_directories(directory, failed);
   if (failed)
     return base::error{base::code::io,
                        fmt::format("cannot make directory {}: {}", directory, failed.message()),
                        "choose a directory that this user may write, on a disk that has room"};
+  auto in = std::make_unique<inside>(directory, options);
+  if (const auto seen = in->look(); seen.has_none())
+    return persistence::full_error(seen).in(directory);
   rocksdb::Options how;
+  if (in->env != nullptr)
+    how.env = in->env;
   how.create_if_missing = true;
   how.write_buffer_size = write_buffer_bytes;
   how.max_open_files = files_max;
   how.info_log = std::make_shared<persistence::no_log>();
   // A torn tail was never acknowledged; anything else that is damaged must not pass in silence.
   how.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-  auto in = std::make_unique<inside>();
-  in->directory = directory;
   rocksdb::DB* raw = nullptr;
   if (auto s = rocksdb::DB::Open(how, directory, &raw); !s.ok())
     return to_error(s, directory);
   in->db.reset(raw);
   std::string format;
   auto s = in->db->Get({}, slice(format_key), &format);
-  auto ok = s.IsNotFound() ? in->begin(kubernetes, seed) : in->resume(kubernetes, seed);
+  auto ok =
+      s.IsNotFound() ? in->begin(kubernetes, options.seed) : in->resume(kubernetes, options.seed);
   if (!ok)
     return ok.error();
   return std::unique_ptr<disk>{new disk{std::move(in)}};

@@ -13,17 +13,29 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "persistence/disk_space.hpp"
 #include "sim/api_server/store.hpp"
 
+namespace rocksdb {
+class Env;
+}
+
 namespace tutti::sim::api_server {
+
+struct disk_options {
+  /// Of the cluster; without one it is the store's own, and a new store draws one.
+  std::optional<std::uint64_t> seed;
+  std::uint64_t reserve = persistence::disk_reserve_default; ///< free bytes: see `disk_space.hpp`
+  rocksdb::Env* env = nullptr; ///< disk faults for tests; null = the real file system
+};
 
 class disk {
 public:
   /// Opens or makes the store in `directory`. `locked` if another process has it open,
-  /// `newer_format`, `bad_input` if it was made for another release or seed, `corrupt`, `io`.
-  /// `seed` is that of the cluster; without one it is the store's own, and a new store draws one.
+  /// `newer_format`, `bad_input` if it was made for another release or seed, `corrupt`, `io` (also
+  /// if it is full: then nothing was tried).
   static base::result<std::unique_ptr<disk>> open(const std::string& directory, release kubernetes,
-                                                  std::optional<std::uint64_t> seed);
+                                                  const disk_options& how);
   /// Waits for the write under way, then closes.
   ~disk();
   disk(const disk&) = delete;
@@ -31,6 +43,9 @@ public:
 
   /// What the cluster's uids are made of; the same at every start.
   std::uint64_t seed() const;
+
+  /// Looks how much space there is. Any thread; one system call.
+  persistence::disk_space look();
 
   /// Puts everything into an empty store.
   base::result<void> load(store& into) const;

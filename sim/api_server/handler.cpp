@@ -69,7 +69,8 @@ void handler::count(std::string_view verb, const route& to) {
 answer handler::on(const request& r) {
   answer out;
   target path{r.target};
-  auto done = dispatch(r, path, out);
+  auto lacking = lacks_space(r, path);
+  auto done = lacking ? outcome<response>{std::move(*lacking)} : dispatch(r, path, out);
   if (auto* refused = std::get_if<refusal>(&done)) {
     out.stream.reset();
     out.now = plain(refused->code, to_status(*refused));
@@ -79,6 +80,19 @@ answer handler::on(const request& r) {
   }
   out.after = store_.last();
   return out;
+}
+
+/// F9. The reserve is for what lets gangs that are decided come to their end, and replicas live:
+/// Bindings, evictions, deletions, and changes of what is there (fences, Leases, decisions). A real
+/// server answers 500 to every write while its etcd has no space.
+std::optional<refusal> handler::lacks_space(const request& r, const target& path) const {
+  if (space_.has_plenty() || r.method == "GET" || r.method == "HEAD")
+    return std::nullopt;
+  const auto last = path[path.size() - 1];
+  const bool creates = r.method == "POST" && last != "binding" && last != "eviction";
+  if (!creates && !space_.has_none())
+    return std::nullopt;
+  return internal_error(persistence::full_error(space_).message());
 }
 
 outcome<response> handler::dispatch(const request& r, const target& path, answer& out) {

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "persistence/disk_space.hpp"
 #include "sim/api_server/discovery.hpp"
 #include "sim/api_server/registry.hpp"
 #include "sim/api_server/request.hpp"
@@ -33,12 +35,15 @@ public:
   handler(const catalog& kinds, store& objects, registry& writes, const base::clock& time);
 
   answer on(const request& r);
+  /// From here on requests are judged by this; before, there is plenty.
+  void say_disk(const persistence::disk_space& x) { space_ = x; }
 
   /// Requests so far by "VERB resource", e.g. "create pods/binding".
   const std::map<std::string, std::uint64_t, std::less<>>& counters() const { return counters_; }
 
 private:
   struct route;
+  std::optional<refusal> lacks_space(const request& r, const target& path) const;
   outcome<response> dispatch(const request& r, const target& path, answer& out);
   outcome<response> collection(const request& r, const target& path, const route& to, answer& out);
   outcome<response> one(const request& r, const target& path, const route& to);
@@ -56,6 +61,7 @@ private:
   store& store_;
   registry& registry_;
   const base::clock& clock_;
+  persistence::disk_space space_;
   discovery discovery_;
   std::map<std::string, std::uint64_t, std::less<>> counters_;
 };

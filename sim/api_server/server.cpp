@@ -33,6 +33,10 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using stream_socket = asio::generic::stream_protocol::socket;
 
+using namespace std::chrono_literals;
+
+/// How old a look at the disk may be when a request is judged by it: the reserve outlasts it.
+constexpr auto disk_look_lasts = 20ms;
 /// Enough for a pipelined burst of bindings; larger bodies take several reads.
 constexpr std::size_t read_bytes = 64u << 10;
 
@@ -78,6 +82,8 @@ struct server::inside {
   std::thread thread;
   bool has_turn = false;
   bool is_syncing = false;
+  persistence::disk_space space; ///< of the disk, when it was looked at last
+  base::time_point looks_again{};
   std::string failure; ///< the disk's, if it has failed
   std::uint64_t watch_events_of_closed = 0;
   std::atomic<std::uint16_t> port{0};
@@ -94,6 +100,7 @@ struct server::inside {
   void close(const std::shared_ptr<session>& s);
   void request_turn();
   void turn();
+  void look_at_disk();
   void sync();
   void synced(revision up_to, base::result<void> done);
   void arm();
@@ -147,6 +154,7 @@ void server::inside::read(const std::shared_ptr<session>& s) {
   s->socket.async_read_some(asio::buffer(s->buffer), [this, s](error_code failed, std::size_t n) {
     if (failed || !failure.empty())
       return close(s);
+    look_at_disk();
     s->http.receive({s->buffer.data(), n});
     request_turn();
     read(s);
@@ -210,8 +218,22 @@ void server::inside::turn() {
   arm();
 }
 
+/// F9: a full disk is seen before it is written to. Requests that would write are refused, and what
+/// is applied already waits in memory, unanswered, until there is space.
+void server::inside::look_at_disk() {
+  const auto now = clock.now();
+  if (!store_on_disk || now < looks_again)
+    return;
+  looks_again = now + disk_look_lasts;
+  space = store_on_disk->look();
+  plane.say_disk(space);
+}
+
 void server::inside::sync() {
   if (!store_on_disk || is_syncing || !plane.objects().has_writes() || !failure.empty())
+    return;
+  look_at_disk();
+  if (space.has_none())
     return;
   is_syncing = true;
   auto up_to = plane.objects().last();
@@ -242,6 +264,10 @@ void server::inside::arm() {
   for (const auto& s : sessions)
     if (auto own = s->http.next_deadline(); own && (!next || *own < *next))
       next = own;
+  if (space.has_none() && plane.objects().has_writes()) {
+    const auto look = clock.now() + std::chrono::milliseconds{persistence::disk_look_interval_ms};
+    next = next ? std::min(*next, look) : look;
+  }
   if (!next)
     return;
   auto wait = std::max(*next - clock.now(), base::duration{0});
@@ -275,7 +301,8 @@ base::result<std::unique_ptr<server>> server::open(const options& o, const base:
                        "use 1.37, 1.36 or 1.35"};
   std::unique_ptr<disk> kept;
   if (!o.data_dir.empty()) {
-    auto opened = disk::open(o.data_dir, *kubernetes, o.seed);
+    auto opened = disk::open(o.data_dir, *kubernetes,
+                             {.seed = o.seed, .reserve = o.disk_reserve, .env = o.env});
     if (!opened)
       return opened.error();
     kept = std::move(opened.value());
@@ -328,6 +355,7 @@ base::result<applied> server::apply(std::vector<json::object> objects,
                        promise = std::move(promise)]() mutable {
     inside::waiter w;
     w.promise = std::move(promise);
+    in->look_at_disk();
     w.value = in->plane.apply(objects, places);
     w.after = in->plane.objects().last();
     in->waiters.push_back(std::move(w));

@@ -11,7 +11,12 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "persistence/disk_space.hpp"
 #include "sim/api_server/control_plane.hpp"
+
+namespace rocksdb {
+class Env;
+}
 
 namespace tutti::sim::api_server {
 
@@ -23,7 +28,10 @@ struct listen_address {
 class server {
 public:
   struct options {
-    std::string data_dir;            ///< of its own store; empty: in memory only
+    std::string data_dir; ///< of its own store; empty: in memory only
+    /// Free bytes of its disk below which it takes nothing new: see `persistence/disk_space.hpp`.
+    std::uint64_t disk_reserve = persistence::disk_reserve_default;
+    rocksdb::Env* env = nullptr;     ///< disk faults for tests; null = the real file system
     std::string kubernetes = "1.37"; ///< 1.37, 1.36 or 1.35
     std::optional<listen_address> listen;
     /// What uids are made of. Without one: a store's own, and a new cluster draws one.

@@ -197,7 +197,9 @@ process::~process() {
 
 base::result<void> process::start() {
   ensure(!life_, name_);
-  auto opened = persistence::memory_store::open(disk_, {.shards = how_.shards, .cluster_uid = {}});
+  auto opened = persistence::memory_store::open(
+      disk_,
+      {.shards = how_.shards, .cluster_uid = {}, .free_bytes = [this] { return free_bytes_; }});
   if (!opened)
     return opened.error();
   died_as_armed_ = false;
@@ -278,6 +280,8 @@ void process::end_in_order() {
   while (life_->coordinator->has_job() || life_->store->queued() > 0) {
     if (life_->coordinator->has_job())
       life_->coordinator->run_once();
+    else if (life_->store->look_at_disk().has_none())
+      break; // F9: the last checkpoints are not written
     else
       life_->store->run_all();
   }
@@ -411,7 +415,11 @@ void process::sync_soon() {
     return;
   life_->is_syncing = true;
   const auto takes = draw(with_.chance.disk, with_.sync_least, with_.sync_most);
-  with_.time.after(std::max(takes, slow_sync_), [this, number = life_->number] {
+  const auto wait =
+      life_->store->look_at_disk().has_none()
+          ? base::duration{std::chrono::milliseconds{persistence::disk_look_interval_ms}}
+          : base::duration{};
+  with_.time.after(std::max({takes, slow_sync_, wait}), [this, number = life_->number] {
     if (!life_ || life_->number != number || life_->is_over)
       return;
     life_->is_syncing = false;

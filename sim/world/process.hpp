@@ -84,6 +84,9 @@ public:
   persistence::disk& disk() { return disk_; }
   /// The store of one that is up.
   persistence::memory_store& store();
+  /// So much is free on the disk from here on, in this life and in those that follow. With less
+  /// than a quarter of the store's reserve a life cannot begin.
+  void leave_free(std::uint64_t bytes) { free_bytes_ = bytes; }
   /// From here on a sync takes this long; 0 = as the world says.
   void slow_disk(base::duration sync) { slow_sync_ = sync; }
   /// One actor dies as by an exception. False if nobody is there.
@@ -130,6 +133,7 @@ private:
   const actors::scheduler_options how_;
   const process_parts with_;
   persistence::disk disk_;
+  std::uint64_t free_bytes_ = UINT64_MAX;
   base::duration wall_offset_{};
   base::duration slow_sync_{};
   bool is_paused_ = false;

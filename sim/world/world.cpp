@@ -100,11 +100,15 @@ void world::bury_the_dead() {
 }
 
 void world::start_again(process& who, base::duration after) {
-  time_.after(after, [this, &who] {
+  time_.after(after, [this, &who, after] {
     if (who.is_up())
       return;
-    if (auto ok = who.start(); !ok)
-      ended(who, ok.error().message());
+    auto ok = who.start();
+    if (ok)
+      return;
+    ended(who, ok.error().message());
+    if (ok.error().what() == base::code::io)
+      start_again(who, after); // F9: there may be space on the disk by then
   });
 }
 

@@ -33,6 +33,7 @@ public:
   }
   persistence::identity who() const override { return {}; }
   base::result<void> claim(const std::string&) override { return {}; }
+  persistence::disk_space look_at_disk() override { return {}; }
   counters counted() const override { return {}; }
   void close() override {}
 
@@ -456,7 +457,7 @@ TEST_F(RoleActor, a_checkpoint_is_written_while_records_keep_coming) {
   EXPECT_EQ(asked.applied, 2u) << "the third record came after the snapshot";
 }
 
-TEST_F(RoleActor, a_question_is_no_reason_for_a_checkpoint) {
+TEST_F(RoleActor, neither_a_question_nor_a_word_of_the_disk_is_a_reason_for_a_checkpoint) {
   begun(
       [this](const protocol::event& e) {
         is_mark(e);
@@ -464,6 +465,7 @@ TEST_F(RoleActor, a_question_is_no_reason_for_a_checkpoint) {
       },
       true);
   tell(protocol::inspect{9, "status", {}});
+  routes.post(here, make_mail(protocol::event{protocol::disk_told{true}}));
   routes.post(here, make_mail(checkpoint_due{false}));
   settle();
   EXPECT_EQ(store.queued(), 0u);

@@ -3,7 +3,8 @@
 
 #include <fmt/core.h>
 
-#include "tests/persistence/faulty_disk.hpp"
+#include "actors/admin_api.hpp"
+#include "tests/persistence/crash_disk.hpp"
 
 namespace tutti::actors::testing {
 namespace {
@@ -63,8 +64,11 @@ TEST_F(SchedulerStore, decided_reservations_are_known_before_the_first_list) {
 }
 
 struct SchedulerDisk : ::testing::Test {
-  persistence::testing::faulty_env disk;
-  stage on{{.env = &disk}};
+  explicit SchedulerDisk(std::uint64_t reserve = persistence::disk_reserve_default)
+      : on{{.env = &env, .disk_reserve = reserve}} {}
+
+  persistence::testing::crash_env env;
+  stage on;
 
   void SetUp() override {
     add_nodes(on);
@@ -73,6 +77,11 @@ struct SchedulerDisk : ::testing::Test {
     on.keep_bindings();
     on.gang("before", 2, 2);
     ASSERT_TRUE(eventually([this] { return on.bindings_kept() == 2 && committed(on) > 0; }));
+  }
+  http_reply ready() { return answer_admin(on.it(), {}, "GET", "/readyz?verbose"); }
+  bool shards_say(const std::string& gang) {
+    return on.word(gang, "reason") == "ShardUnavailable"
+           && on.all_words(gang).find("disk is nearly full") != std::string::npos;
   }
   void fails_and_recovers() {
     on.gang("during", 2, 2);
@@ -84,8 +93,8 @@ struct SchedulerDisk : ::testing::Test {
     const auto begun = std::chrono::steady_clock::now();
     on.stop();
     EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{5});
-    disk.state().is_full = false;
-    disk.state().fails_sync = false;
+    env.disk().leave_all_free();
+    env.disk().fail_log_syncs(false);
     ASSERT_TRUE(on.start());
     EXPECT_GT(committed(on), 0) << "what was decided is there";
     EXPECT_TRUE(
@@ -94,13 +103,51 @@ struct SchedulerDisk : ::testing::Test {
   }
 };
 
-TEST_F(SchedulerDisk, F9_a_full_disk_ends_the_process_with_one_clear_line_and_loses_nothing) {
-  disk.state().is_full = true;
+/// Without a reserve nobody looks, as if somebody else took the space between look and write.
+struct SchedulerDiskUnwatched : SchedulerDisk {
+  SchedulerDiskUnwatched() : SchedulerDisk(0) {}
+};
+
+TEST_F(SchedulerDisk, F9_a_full_disk_takes_no_new_promise_and_is_waited_out) {
+  EXPECT_EQ(ready().status, 200) << ready().body;
+  env.disk().leave_free(0);
+  ASSERT_TRUE(eventually([this] { return on.noted("shard.disk_scarce") == 2; }));
+  EXPECT_EQ(ready().status, 503);
+  EXPECT_NE(ready().body.find("[-]disk-space failed"), std::string::npos) << ready().body;
+  on.gang("during", 2, 2);
+  EXPECT_TRUE(eventually([&] { return shards_say("during"); })) << on.all_words("during");
+  on.let_bindings_go();
+  EXPECT_TRUE(eventually([this] { return on.is_bound("before", 2); })) << "decided: it goes on";
+  EXPECT_FALSE(on.is_bound("during", 2));
+  env.disk().leave_all_free();
+  EXPECT_TRUE(eventually([this] { return on.is_bound("during", 2); })) << "without a restart";
+  EXPECT_TRUE(eventually([this] { return committed(on) == 0; })) << "and both come to their end";
+  EXPECT_EQ(ready().status, 200) << ready().body;
+  EXPECT_EQ(on.failures(), 0u);
+}
+
+TEST_F(SchedulerDisk, F9_stops_in_time_on_a_full_disk_and_loses_nothing) {
+  env.disk().leave_free(0);
+  ASSERT_TRUE(eventually([this] { return on.noted("shard.disk_scarce") == 2; }));
+  on.gang("during", 2, 2);
+  const auto begun = std::chrono::steady_clock::now();
+  on.stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{5});
+  EXPECT_FALSE(on.start()) << "there is no space for a new life";
+  env.disk().leave_all_free();
+  ASSERT_TRUE(on.start());
+  EXPECT_GT(committed(on), 0) << "what was decided is there";
+  EXPECT_TRUE(eventually([this] { return on.is_bound("before", 2) && on.is_bound("during", 2); }));
+  EXPECT_EQ(on.failures(), 0u);
+}
+
+TEST_F(SchedulerDiskUnwatched, F9_a_write_that_finds_no_space_ends_the_process_and_loses_nothing) {
+  env.disk().leave_free(0);
   fails_and_recovers();
 }
 
 TEST_F(SchedulerDisk, F10_a_failed_sync_ends_the_process_with_one_clear_line_and_loses_nothing) {
-  disk.state().fails_sync = true;
+  env.disk().fail_log_syncs(true);
   fails_and_recovers();
 }
 

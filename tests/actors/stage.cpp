@@ -257,7 +257,8 @@ base::result<void> stage::start() {
   auto opened = persistence::open_rocks_store({.path = (in_->home / "scheduler").string(),
                                                .shards = in_->how.shards,
                                                .cluster_uid = {},
-                                               .env = in_->how.env});
+                                               .env = in_->how.env,
+                                               .reserve = in_->how.disk_reserve});
   if (!opened)
     return opened.error();
   in_->store = std::move(*opened);
@@ -388,7 +389,8 @@ std::size_t stage::gangs_in_store() {
   auto opened = persistence::open_rocks_store({.path = (in_->home / "scheduler").string(),
                                                .shards = in_->how.shards,
                                                .cluster_uid = {},
-                                               .env = in_->how.env});
+                                               .env = in_->how.env,
+                                               .reserve = in_->how.disk_reserve});
   EXPECT_TRUE(opened);
   std::set<std::string> gangs;
   for (const auto& d : (*opened)->take_remains().decisions)

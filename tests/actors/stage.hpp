@@ -35,6 +35,7 @@ public:
     std::uint32_t shards = 2;
     bool fast_path = true;
     rocksdb::Env* env = nullptr; ///< the disk of the scheduler's store
+    std::uint64_t disk_reserve = persistence::disk_reserve_default;
   };
   stage() : stage(options{}) {}
   explicit stage(options how);

@@ -200,7 +200,8 @@ TEST_F(Reading, readiness_names_its_checks) {
   EXPECT_EQ(at.get("/readyz").body, "ok\n");
   EXPECT_EQ(at.get("/readyz?verbose").body,
             "[+]watch-sync ok\n[+]watch-fresh ok\n[+]journal-writable ok\n[+]decision-log ok\n"
-            "[+]queue ok\n[+]topology ok\n[+]shards ok\nreadyz check passed\n");
+            "[+]disk-space ok\n[+]queue ok\n[+]topology ok\n[+]shards ok\n"
+            "readyz check passed\n");
   EXPECT_EQ(at.get("/readyz/decision-log").body, "ok\n");
   EXPECT_EQ(at.get("/readyz/shards?verbose").body, "[+]shards ok\nreadyz check passed\n");
   EXPECT_EQ(at.get("/readyz/weather").status, 404);

@@ -225,11 +225,16 @@ private:
 
 class rocks_bench final : public bench {
 public:
-  explicit rocks_bench(rocksdb::Env* env = nullptr) : env_(env) {}
+  explicit rocks_bench(rocksdb::Env* env = nullptr, std::uint64_t reserve = disk_reserve_default)
+      : env_(env), reserve_(reserve) {}
 
   base::result<void> open(std::uint32_t shards, std::string cluster_uid) override {
-    auto made =
-        open_rocks_store({directory_.path() + "/store", shards, std::move(cluster_uid), env_});
+    auto made = open_rocks_store({.path = path(),
+                                  .shards = shards,
+                                  .cluster_uid = std::move(cluster_uid),
+                                  .env = env_,
+                                  .reserve = reserve_,
+                                  .warn = [this](const std::string& x) { warnings.push_back(x); }});
     if (!made)
       return made.error();
     store_ = std::move(*made);
@@ -268,6 +273,8 @@ public:
   std::string path() const { return directory_.path() + "/store"; }
   std::string directory() const { return directory_.path(); }
 
+  std::vector<std::string> warnings; ///< of all openings
+
 private:
   /// The database without our store around it.
   struct opened {
@@ -296,6 +303,7 @@ private:
 
   temp_directory directory_;
   rocksdb::Env* env_;
+  std::uint64_t reserve_;
   std::unique_ptr<store> store_;
 };
 

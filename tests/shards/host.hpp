@@ -77,6 +77,10 @@ public:
     to_shard(protocol::received{std::move(from), std::move(what)});
     run();
   }
+  void tell_of_disk(bool is_scarce) {
+    to_shard(protocol::disk_told{is_scarce});
+    run();
+  }
   void node_dies(const std::string& name) {
     nodes_.erase(words::node(name));
     to_shard(protocol::child_died{protocol::to_node(words::node(name))});

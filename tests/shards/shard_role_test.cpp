@@ -95,6 +95,31 @@ TEST_F(Shard, it_votes_no_if_its_view_goes_stale_while_nodes_answer) {
   EXPECT_EQ(world.free_cpus("n2"), 4) << "what n2 held was given back";
 }
 
+TEST_F(Shard, F9_it_votes_no_while_the_disk_is_scarce_and_keeps_what_it_has_promised) {
+  EXPECT_TRUE(promised(g, g_asks));
+  world.tell_of_disk(true);
+  const auto h_asks = slice({{"c", "n1"}});
+  EXPECT_FALSE(promised(h, h_asks));
+  EXPECT_EQ(last.why_not.primary, reason_code::shard_unavailable);
+  EXPECT_NE(last.why_not.detail.find("disk"), std::string::npos);
+  EXPECT_EQ(world.records<protocol::prepared_record>().size(), 1u) << "nothing is written";
+  commit(g, g_asks);
+  EXPECT_TRUE(acked()) << "what is decided goes on";
+  world.tell_of_disk(false);
+  const auto again = words::attempt("h", 2);
+  EXPECT_TRUE(promised(again, h_asks));
+}
+
+TEST_F(Shard, F9_it_votes_no_if_the_disk_becomes_scarce_while_nodes_answer) {
+  world.cut_off("n1");
+  prepare(g, g_asks);
+  world.tell_of_disk(true);
+  world.connect("n1");
+  EXPECT_FALSE(voted_yes());
+  EXPECT_EQ(last.why_not.primary, reason_code::shard_unavailable);
+  EXPECT_EQ(world.free_cpus("n2"), 4) << "what n2 held was given back";
+}
+
 TEST_F(Shard, a_plan_made_on_a_wrong_view_is_refused) {
   auto asked = slice({{"a", "n1"}});
   asked->quotes.push_back({words::node("n1"), words::facts("n1", 4)->facts_hash});

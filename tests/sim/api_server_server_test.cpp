@@ -6,6 +6,7 @@
 
 #include "sim/api_server/connection.hpp"
 #include "sim/api_server/server.hpp"
+#include "tests/persistence/crash_disk.hpp"
 #include "tests/sim/api_server_fixture.hpp"
 
 namespace tutti::sim::api_server::testing {
@@ -35,9 +36,11 @@ public:
     ASSERT_EQ(::send(fd_, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
   }
   void send(std::string_view method, std::string_view target, std::string_view body = "") {
+    const std::string type =
+        method == "PATCH" ? "application/merge-patch+json" : "application/json";
     write(std::string{method} + " " + std::string{target}
-          + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
-          + std::to_string(body.size()) + "\r\n\r\n" + std::string{body});
+          + " HTTP/1.1\r\nHost: x\r\nContent-Type: " + type
+          + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string{body});
   }
   /// Reads until `text` has come; everything up to its end.
   std::string until(std::string_view text) {
@@ -132,6 +135,44 @@ TEST(Server, keeps_what_it_acknowledged_over_a_restart) {
   EXPECT_EQ(c.status(), 200);
   c.send("GET", "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical");
   EXPECT_EQ(c.status(), 404) << "what was deleted does not come back";
+}
+
+TEST(Server, F9_refuses_what_a_full_disk_cannot_take_and_serves_on) {
+  base::system_clock clock;
+  scratch dir;
+  persistence::testing::crash_env env;
+  server::options o;
+  o.data_dir = dir.path;
+  o.env = &env;
+  auto s = server::open(o, clock);
+  ASSERT_TRUE(s) << s.error().message();
+  client c{**s};
+  c.send("POST", "/api/v1/namespaces/default/pods", pod_body);
+  ASSERT_EQ(c.status(), 201);
+  const auto answers = [&c](int wanted) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+    int got = 0;
+    while (got != wanted && std::chrono::steady_clock::now() < end) {
+      c.send("POST", "/api/v1/namespaces", R"({"metadata":{"generateName":"space-"}})");
+      got = c.status();
+    }
+    return got == wanted;
+  };
+  env.disk().leave_free(o.disk_reserve / 2);
+  EXPECT_TRUE(answers(500)) << "scarce: nothing new";
+  c.send("PATCH", "/api/v1/namespaces/default/pods/a", R"({"metadata":{"labels":{"x":"y"}}})");
+  EXPECT_EQ(c.status(), 200) << "but what changes what is there: fences, Leases, decisions";
+  c.send("DELETE", "/api/v1/namespaces/default/pods/a?gracePeriodSeconds=0");
+  EXPECT_EQ(c.status(), 200) << "and what makes room";
+  EXPECT_FALSE((*s)->apply({json::parse(R"({"apiVersion": "v1", "kind": "Namespace",
+                                            "metadata": {"name": "n"}})")
+                                .as_object()}));
+  env.disk().leave_free(0);
+  EXPECT_TRUE(answers(500));
+  c.send("GET", "/api/v1/namespaces/default");
+  EXPECT_EQ(c.status(), 200);
+  env.disk().leave_all_free();
+  EXPECT_TRUE(answers(201)) << "without a restart";
 }
 
 TEST(Server, refuses_a_store_that_is_open_or_of_another_release) {
