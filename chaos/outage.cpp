@@ -170,6 +170,8 @@ void add_of_process(listing& to) {
   to.add("a sync fails", until_up_again, "sync_fails", victim);
   to.add("every sync takes 0.5 s, for 5 s", {1100ms, 1100ms}, "slow_disk", victim,
          {{"for", "5s"}, {"sync", "500ms"}});
+  // Shards of one among several keep nothing on their disk.
+  to.add("no space on the disk for 5 s", {7s, 100ms}, "disk_full", victim, {{"for", "5s"}});
   to.add("no way to the API server for 5 s", {5500ms, 6s}, "cut_off", victim, {{"for", "5s"}});
 }
 
