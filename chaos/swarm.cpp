@@ -233,7 +233,7 @@ private:
     for (const auto& kind : action_kinds()) {
       auto own = faults_.fork(kind.what);
       const bool is_on = own.chance(1, 2);
-      if (!is_fault(kind) || !is_on || !is_wanted(kind.what))
+      if (!is_fault(kind) || !(is_on || how_.takes_every_kind) || !is_wanted(kind.what))
         continue;
       for (auto left = own.between(1, 3); left > 0; --left)
         draw_fault(kind.what, own);

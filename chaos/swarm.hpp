@@ -18,6 +18,8 @@ struct swarm_options {
   base::duration quiet_for = std::chrono::seconds{150};
   /// Only these actions fail; empty = all. What users do is always drawn.
   std::set<std::string> faults;
+  /// No kind of fault is off: for measuring.
+  bool takes_every_kind = false;
 };
 
 /// The run of this seed. Each run has its own mix (swarm testing): half of the kinds of faults are
