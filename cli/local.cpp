@@ -323,9 +323,14 @@ private:
   int quiet_ = 0;
 };
 
-/// Prints one line of progress a second while somebody watches.
-void show_progress(running& all) {
-  fmt::print(stderr, "\r{:<70}", phases_text(*all.scheduler));
+/// Prints one line of progress while somebody watches.
+void show_progress(running& all, base::duration so_far) {
+  boost::system::error_code ec;
+  const auto phases = boost::json::parse(phases_text(*all.scheduler), ec);
+  if (ec || !phases.is_object())
+    return; // nothing is known yet
+  const auto seconds = std::chrono::duration<double>(so_far).count();
+  fmt::print(stderr, "\r{:<70}", progress_text(phases.get_object(), seconds));
   std::fflush(stderr);
 }
 
@@ -333,7 +338,8 @@ base::result<void> run_until_told(running& all, const local_options& how,
                                   const base::clock& clock) {
   settle_watch settled;
   const bool shows = !how.quiet && how.until == "settled" && ::isatty(STDERR_FILENO) == 1;
-  auto next_progress = clock.now() + progress_interval;
+  const auto began = clock.now();
+  auto next_progress = began + progress_interval;
   while (signalled == 0) {
     if (auto broken = all.end.within(look_interval))
       return *broken;
@@ -341,8 +347,8 @@ base::result<void> run_until_told(running& all, const local_options& how,
     if (how.until == "settled" && is_settled)
       break;
     if (shows && clock.now() >= next_progress) {
-      show_progress(all);
-      next_progress += progress_interval;
+      show_progress(all, clock.now() - began);
+      next_progress = clock.now() + progress_interval; // a look at a busy queue takes its time
     }
   }
   if (shows)

@@ -238,6 +238,20 @@ std::string amounts_text(const json::object& row, std::string_view field) {
   return out;
 }
 
+std::string progress_text(const boost::json::object& phases, double seconds) {
+  std::int64_t all = 0;
+  std::string others;
+  for (const auto& [phase, count] : phases) {
+    const auto n = number(phases, phase);
+    all += n;
+    if (n > 0 && phase != "Bound")
+      others += fmt::format(", {} {}", n, std::string_view{phase});
+  }
+  const auto bound = number(phases, "Bound");
+  const auto rate = seconds > 0 ? static_cast<double>(bound) / seconds : 0.0;
+  return fmt::format("{} of {} gangs bound{}, {:.0f}/s", bound, all, others, rate);
+}
+
 std::string values_text(const json::object& row, std::string_view field) {
   const auto* values = row.if_contains(field);
   if (values == nullptr || !values->is_object())

@@ -57,6 +57,10 @@ std::string amounts_text(const boost::json::object& row, std::string_view field)
 /// The values of a small object, joined: {"zone": "a", "rack": "r1"} is "a/r1".
 std::string values_text(const boost::json::object& row, std::string_view field);
 
+/// How far a wave of gangs is, from counts by phase and the seconds since the start:
+/// "420 of 423 gangs bound, 3 Queued, 84/s".
+std::string progress_text(const boost::json::object& phases, double seconds);
+
 /// JSON with two spaces of indent and a newline at the end.
 std::string pretty_json(const boost::json::value& v);
 /// The same value as YAML; texts that YAML would read as something else are quoted.

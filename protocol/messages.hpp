@@ -590,7 +590,7 @@ struct victims_answer {
 // ---------------------------------------------------------------- reading (CLI, admin)
 
 /// admin → any: describe yourself as JSON. `what` is "gangs", "gang", "nodes", "shards", "status",
-/// "quiet".
+/// "quiet"; or "retry" to the queue, which has the gang `name` tried at once and describes it.
 struct inspect {
   std::uint64_t id = 0;
   std::string what;

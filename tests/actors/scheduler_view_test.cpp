@@ -78,6 +78,8 @@ TEST_F(WrongView, a_gang_that_fits_only_into_a_lie_waits_with_numbers) {
         << on.word(name, "reason") << ' ' << on.word(name, "phase");
   }
   EXPECT_GT(on.noted("shard.refused"), 0u) << "it was tried";
+  EXPECT_GT(on.noted_with("shard.refused", "reason", "InsufficientResources"), 0u)
+      << "by the node's own ledger, and not for a stale view or a fence";
   EXPECT_NE(on.word(name, "explanation").find(R"("short_by":12000)"), std::string::npos)
       << on.all_words(name);
   EXPECT_TRUE(on.bound().empty());

@@ -339,6 +339,13 @@ std::uint64_t stage::noted(const std::string& what) {
   return pos == all.end() ? 0 : pos->second;
 }
 
+std::uint64_t stage::noted_with(const std::string& what, const std::string& field,
+                                const std::string& text) {
+  const auto all = scheduler_->notes().with(field, text);
+  return static_cast<std::uint64_t>(
+      std::count_if(all.begin(), all.end(), [&](const auto& x) { return x.what.what == what; }));
+}
+
 std::size_t stage::failures() {
   const std::lock_guard lock{in_->mutex};
   return in_->failures.size();

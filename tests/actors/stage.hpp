@@ -66,6 +66,9 @@ public:
   std::string uid(const std::string& gang);
   base::node_uid node_uid(const std::string& name);
   std::uint64_t noted(const std::string& what);
+  /// Of the kept notes of this kind those whose field has this text.
+  std::uint64_t noted_with(const std::string& what, const std::string& field,
+                           const std::string& text);
   std::size_t failures();
   base::error failure();
 

@@ -19,8 +19,21 @@ TEST_F(coordinator, a_slice_without_members_must_be_acked_before_anything_starts
   acks(1);
   EXPECT_EQ(role->state(), attempt_state::committing);
   EXPECT_TRUE(sent<evict>().empty());
+  quiet();
   acks(9);
   EXPECT_EQ(role->state(), attempt_state::evicting);
+  ASSERT_FALSE(sent<gang_progress>().empty());
+  EXPECT_EQ(sent<gang_progress>().back().second.reason, base::reason_code::waiting_for_victims);
+}
+
+TEST_F(coordinator, a_binding_that_is_forbidden_keeps_its_room_and_says_so) {
+  is_binding();
+  quiet();
+  binds("p0", bind_verdict::forbidden);
+  ASSERT_FALSE(sent<gang_progress>().empty());
+  EXPECT_EQ(sent<gang_progress>().back().second.reason, base::reason_code::api_forbidden);
+  EXPECT_TRUE(sent<release>().empty());
+  EXPECT_TRUE(take<amend>().empty()) << "nobody is given up yet";
 }
 
 TEST_F(coordinator, a_refused_slice_without_members_makes_the_plan_uncoverable) {

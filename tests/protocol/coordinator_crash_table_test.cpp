@@ -121,6 +121,7 @@ TEST_F(crash_table, C7_a_member_that_is_bound_elsewhere_is_accounted_for) {
   store_amends();
   ASSERT_TRUE(ended());
   EXPECT_EQ(ended()->outcome, attempt_outcome::degraded);
+  EXPECT_EQ(ended()->why.primary, base::reason_code::bind_refused);
   EXPECT_NE(ended()->why.detail.find("BoundElsewhere"), std::string::npos);
 }
 
