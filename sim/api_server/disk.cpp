@@ -46,7 +46,8 @@ std::string key_on_disk(kind_id kind, std::string_view key) {
 
 base::error to_error(const rocksdb::Status& s, std::string_view directory) {
   auto text = s.ToString();
-  if (text.find("LOCK") != std::string::npos || text.find("lock ") != std::string::npos)
+  const auto says = [&](std::string_view words) { return text.find(words) != std::string::npos; };
+  if (s.IsIOError() && (says("lock file") || says("lock hold"))) // nor "block checksum mismatch"
     return {base::code::locked,
             fmt::format("the API server's store in {} is open in another process", directory),
             "stop the other process, or choose another --data-dir"};
@@ -257,9 +258,9 @@ base::result<void> disk::load(store& into) const {
                            fmt::format("{} is newer than the store", it->key().ToString())};
       into.restore(kind, std::move(x.value()));
     }
+    if (!it->status().ok()) // before the next seek forgets it
+      return to_error(it->status(), in_->directory);
   }
-  if (!it->status().ok())
-    return to_error(it->status(), in_->directory);
   into.restored(rev);
   return {};
 }

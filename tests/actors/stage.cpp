@@ -343,7 +343,7 @@ std::uint64_t stage::noted_with(const std::string& what, const std::string& fiel
                                 const std::string& text) {
   const auto all = scheduler_->notes().with(field, text);
   return static_cast<std::uint64_t>(
-      std::count_if(all.begin(), all.end(), [&](const auto& x) { return x.what.what == what; }));
+      std::count_if(all.begin(), all.end(), [&](const auto& x) { return x.what == what; }));
 }
 
 std::size_t stage::failures() {

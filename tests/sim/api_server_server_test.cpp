@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "sim/api_server/connection.hpp"
 #include "sim/api_server/server.hpp"
@@ -193,6 +194,66 @@ TEST(Server, refuses_a_store_that_is_open_or_of_another_release) {
   EXPECT_EQ(other.error().what(), base::code::bad_input);
   o.kubernetes = "1.12";
   EXPECT_FALSE(server::open(o, clock));
+}
+
+/// Flips three bytes of a file.
+void damage(const std::filesystem::path& file, std::uintmax_t at) {
+  std::fstream f{file, std::ios::in | std::ios::out | std::ios::binary};
+  for (const auto n : {at, at + 1, at + 2}) {
+    f.seekg(static_cast<std::streamoff>(n));
+    const auto byte = static_cast<char>(f.get() ^ 0x5a);
+    f.seekp(static_cast<std::streamoff>(n));
+    f.put(byte);
+  }
+}
+
+TEST(Server, refuses_a_store_that_is_damaged_anywhere_or_reads_all_of_it) {
+  namespace fs = std::filesystem;
+  base::system_clock clock;
+  scratch dir;
+  server::options o;
+  o.data_dir = dir.path;
+  std::size_t objects = 0;
+  for (int life = 0; life < 2;
+       ++life) { // what the first has written is in one file after the second
+    auto s = server::open(o, clock);
+    ASSERT_TRUE(s) << s.error().message();
+    client c{**s};
+    for (int n = 0; n < 40 && life == 0; ++n) {
+      auto body = std::string{pod_body};
+      body.replace(body.find("\"a\""), 3, "\"a" + std::to_string(n) + "\"");
+      c.send("POST", "/api/v1/namespaces/default/pods", body);
+      ASSERT_EQ(c.status(), 201);
+    }
+    objects = (*s)->last_resource_version();
+  }
+  fs::path table;
+  for (const auto& x : fs::recursive_directory_iterator{dir.path})
+    if (x.path().extension() == ".sst")
+      table = x.path();
+  ASSERT_FALSE(table.empty());
+  const auto size = fs::file_size(table);
+  int refused = 0;
+  constexpr std::uintmax_t tries = 16;
+  for (std::uintmax_t n = 0; n < tries; ++n) {
+    scratch other;
+    fs::copy(dir.path, other.path,
+             fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    damage(fs::path{other.path} / fs::relative(table, dir.path), n * (size - 3) / tries);
+    auto again = o;
+    again.data_dir = other.path;
+    const auto s = server::open(again, clock);
+    if (!s) {
+      ++refused;
+      EXPECT_EQ(s.error().what(), base::code::corrupt) << n << ": " << s.error().message();
+    } else {
+      EXPECT_EQ((*s)->last_resource_version(), objects) << n;
+      client c{**s};
+      c.send("GET", "/api/v1/namespaces/default/pods/a39");
+      EXPECT_EQ(c.status(), 200) << n;
+    }
+  }
+  EXPECT_GT(refused, 8);
 }
 
 TEST(Server, says_that_its_port_is_in_use) {
