@@ -28,6 +28,9 @@ inline constexpr auto backoff_first = std::chrono::seconds{1};
 inline constexpr auto backoff_cap = std::chrono::seconds{10};
 /// Gangs that no event woke are tried again after this.
 inline constexpr auto flush_interval = std::chrono::minutes{5};
+/// A quarantined gang is left alone for so long; then it is tried once more. As long as its deaths
+/// are counted together (`actors/supervisor.hpp`): a partition that dies of it does so seldom.
+inline constexpr auto quarantine_rest = std::chrono::seconds{60};
 /// Nobody is tried before the queue has heard of nothing new to place for so long: what was created
 /// in one moment comes in several watches, some milliseconds apart, and is tried in one order.
 inline constexpr auto burst_pause = std::chrono::milliseconds{3};

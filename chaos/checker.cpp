@@ -39,7 +39,7 @@ void checker::api_turned() {
 void checker::durable(sim::process& who, const persistence::batch& written) {
   for (const auto& p : written.puts)
     if (p.where == persistence::family::decisions)
-      take_decision(p.key, p.value);
+      take_decision(decision_in(p.key, p.value));
     else if (p.where == persistence::family::journal)
       follow_journal(who.name(), p.key, p.value);
     else if (p.where == persistence::family::checkpoint)
@@ -71,7 +71,7 @@ void checker::ended(sim::process& who, std::string_view) {
     return;
   const auto& kept = who.disk().of(persistence::family::decisions);
   for (const auto& [key, value] : kept)
-    take_decision(key, value);
+    take_decision(decision_in(key, value));
   const bool is_elsewhere = who.options().log == actors::decision_log::objects;
   for (auto& [slot, d] : decisions_)
     if (!is_elsewhere && !kept.contains(persistence::decision_key(slot)))

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "chaos/decision_reading.hpp"
 #include "chaos/invariant.hpp"
 #include "chaos/truth.hpp"
 #include "protocol/decision.hpp"
@@ -77,8 +78,7 @@ private:
   bool look(std::string_view id);
 
   // what is durable (checker_store.cpp)
-  void take_decision(const std::string& key, const std::string& value);
-  void take_decision(const base::slot_id& slot, protocol::decision now);
+  void take_decision(protocol::decision now);
   void follow_decision_objects();
   void object_is_gone(const protocol::decision& last);
   void check_new(const base::slot_id& slot, const protocol::decision& x);
@@ -140,7 +140,7 @@ private:
   std::map<std::string, std::uint64_t, std::less<>> looks_;
 
   std::map<base::slot_id, known_decision> decisions_;
-  std::size_t objects_seen_ = 0;                             ///< changes of GangDecisions
+  decision_objects_reader objects_;
   std::set<std::pair<std::string, std::string>> decided_;    ///< (pod uid, node name), ever
   std::map<base::slot_id, std::set<base::pod_uid>> cancels_; ///< asked for, ever
   std::set<std::string> victims_;                            ///< pod uids, ever

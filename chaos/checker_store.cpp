@@ -3,20 +3,14 @@
 
 #include <algorithm>
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
 
-#include "base/ensure.hpp"
-#include "bridge/decision_objects.hpp"
-#include "persistence/format.hpp"
 #include "protocol/decision_rules.hpp"
-#include "protocol/records_codec.hpp"
 
 namespace tutti::chaos {
 
 namespace {
 
-using persistence::family;
 using protocol::is_finished;
 
 std::string name_of(const base::slot_id& slot, const protocol::decision& x) {
@@ -25,37 +19,16 @@ std::string name_of(const base::slot_id& slot, const protocol::decision& x) {
 
 } // namespace
 
-void checker::take_decision(const std::string& key, const std::string& value) {
-  const auto slot = persistence::read_decision_key(key);
-  const auto framed = persistence::open_frame(family::decisions, key, value);
-  ensure(slot.has_value() && framed.has_value(), key.size());
-  auto read = protocol::decode_decision(framed->payload);
-  ensure(read.has_value(), slot->ordinal);
-  take_decision(*slot, std::move(*read));
-}
-
-/// The decision log as API objects: every version of every one of them, in order.
+/// The decision log as API objects.
 void checker::follow_decision_objects() {
-  using sim::api_server::kind_id;
-  const auto& store = on_.api().plane().objects();
-  for (; objects_seen_ < store.end_event(kind_id::gang_decisions); ++objects_seen_) {
-    const auto& e = store.event_at(kind_id::gang_decisions, objects_seen_);
-    const auto object = bridge::read_decision_object(boost::json::parse(e.now->body).as_object());
-    ensure(object.has_value() && object->chunks.empty(), e.now->key);
-    if (object->ordinal == 0)
-      continue;
-    auto read = bridge::decision_of(*object, object->record);
-    ensure(read.has_value(), e.now->key);
-    const auto slot = base::slot_of(read->by);
-    if (e.what != sim::api_server::change::deleted) {
-      take_decision(slot, std::move(*read));
-      continue;
-    }
+  objects_.follow(on_.api().plane().objects(), [this](protocol::decision x, bool is_gone) {
+    if (!is_gone)
+      return take_decision(std::move(x));
     // The write that finishes a decision of a gang that is gone lets its object go with it.
-    if (is_finished(*read))
-      take_decision(slot, *read);
-    object_is_gone(*read);
-  }
+    if (is_finished(x))
+      take_decision(x);
+    object_is_gone(x);
+  });
 }
 
 /// Upholds S2: a slot is written once for as long as its gang is there, and its object stays as
@@ -74,7 +47,8 @@ void checker::object_is_gone(const protocol::decision& last) {
       d.is_over = true;
 }
 
-void checker::take_decision(const base::slot_id& slot, protocol::decision now) {
+void checker::take_decision(protocol::decision now) {
+  const auto slot = base::slot_of(now.by);
   auto pos = decisions_.find(slot);
   if (pos != decisions_.end() && pos->second.is_over) {
     decisions_.erase(pos);

@@ -229,6 +229,8 @@ void nemesis::stepped(sim::process& who, const protocol::address& where, const p
   }
 }
 
+/// A process that is alone begins with epoch 1 again when its disk is lost: words from before would
+/// pass for words of now, and no message lives that long.
 void nemesis::hear_again(sim::process& who, const protocol::address& from,
                          const protocol::send& what) {
   const auto kind = std::holds_alternative<protocol::prepare>(what.what)         ? "prepare"
@@ -241,8 +243,10 @@ void nemesis::hear_again(sim::process& who, const protocol::address& from,
   });
   if (hit == copies_.end())
     return;
-  on_.time().after(time_of(*hit->what, "by"), [&who, from, to = what.to, again = what.what] {
-    if (who.is_up())
+  on_.time().after(time_of(*hit->what, "by"), [this, &who, from, to = what.to, again = what.what,
+                                                disks_lost = who.disks_lost()] {
+    const bool is_of_another_disk = on_.processes() == 1 && who.disks_lost() != disks_lost;
+    if (who.is_up() && !is_of_another_disk)
       who.replica()->routes().send(from, to, again);
   });
   hit->left = 1;

@@ -68,9 +68,10 @@ bool nemesis::corrupt(const action& x) {
   const bool is_damaged = damage(p->disk(), static_cast<std::uint64_t>(number(x, "nth")));
   if (is_damaged) {
     const auto began = p->start();
+    const bool is_full = p->free_bytes() != UINT64_MAX;
     if (began)
       broken_ = {"S11", on_.time().now(), x.target + " begins on a damaged record"};
-    else if (began.error().what() != base::code::corrupt && began.error().what() != base::code::io)
+    else if (began.error().what() != (is_full ? base::code::io : base::code::corrupt))
       broken_ = {"S11", on_.time().now(),
                  x.target + " does not call its record damaged: " + began.error().message()};
     if (began)

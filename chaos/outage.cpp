@@ -5,16 +5,13 @@
 #include <set>
 #include <utility>
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
 
 #include "base/ensure.hpp"
 #include "base/random.hpp"
-#include "bridge/decision_objects.hpp"
+#include "chaos/decision_reading.hpp"
 #include "chaos/nemesis.hpp"
 #include "chaos/run.hpp"
-#include "persistence/format.hpp"
-#include "protocol/records_codec.hpp"
 #include "sim/world/dice.hpp"
 
 namespace tutti::chaos {
@@ -49,30 +46,13 @@ public:
   std::uint64_t undecided() const { return came_.size(); }
 
   void durable(sim::process&, const persistence::batch& written) override {
-    for (const auto& p : written.puts) {
-      if (p.where != persistence::family::decisions)
-        continue;
-      const auto slot = persistence::read_decision_key(p.key);
-      const auto framed = persistence::open_frame(p.where, p.key, p.value);
-      ensure(slot.has_value() && framed.has_value(), p.key.size());
-      const auto read = protocol::decode_decision(framed->payload);
-      ensure(read.has_value(), slot->ordinal);
-      take(*slot, *read);
-    }
+    for (const auto& p : written.puts)
+      if (p.where == persistence::family::decisions)
+        take(decision_in(p.key, p.value));
   }
   void api_turned() override {
-    using sim::api_server::kind_id;
-    const auto& store = on_.api().plane().objects();
-    for (; seen_ < store.end_event(kind_id::gang_decisions); ++seen_) {
-      const auto& e = store.event_at(kind_id::gang_decisions, seen_);
-      const auto object = bridge::read_decision_object(boost::json::parse(e.now->body).as_object());
-      ensure(object.has_value() && object->chunks.empty(), e.now->key);
-      if (object->ordinal == 0)
-        continue;
-      const auto read = bridge::decision_of(*object, object->record);
-      ensure(read.has_value(), e.now->key);
-      take(base::slot_of(read->by), *read);
-    }
+    objects_.follow(on_.api().plane().objects(),
+                    [this](const protocol::decision& x, bool) { take(x); });
   }
   void stepped(sim::process&, const protocol::address&, const protocol::event&,
                const protocol::effects&) override {}
@@ -81,8 +61,8 @@ public:
   void ended(sim::process&, std::string_view) override {}
 
 private:
-  void take(const base::slot_id& slot, const protocol::decision& x) {
-    if (x.what != protocol::verdict::committed || !slots_.insert(slot).second)
+  void take(const protocol::decision& x) {
+    if (x.what != protocol::verdict::committed || !slots_.insert(base::slot_of(x.by)).second)
       return;
     const auto now = on_.time().now();
     decisions_.push_back(now);
@@ -93,7 +73,7 @@ private:
   }
 
   sim::world& on_;
-  std::size_t seen_ = 0; ///< changes of GangDecisions
+  decision_objects_reader objects_;
   std::set<base::slot_id> slots_;
   std::map<std::string, base::time_point> came_; ///< gangs that have no decision yet
   std::vector<base::time_point> decisions_;

@@ -11,6 +11,7 @@ namespace tutti::cli {
 struct chaos_options {
   std::uint64_t first_seed = 1;
   std::uint64_t seeds = 300;
+  std::uint64_t runs = 20;          ///< of each row of the outage table
   std::uint32_t replicas = 1;       ///< of worlds that are drawn from a seed
   std::vector<std::string> faults;  ///< actions that may fail; empty = all
   std::string what;                 ///< a seed or a file

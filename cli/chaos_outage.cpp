@@ -22,7 +22,7 @@ std::string seconds(base::duration x) {
 
 int chaos_outage(const chaos_options& how) {
   const chaos::outage_options options{
-      .replicas = how.replicas, .first_seed = how.first_seed, .runs = how.seeds};
+      .replicas = how.replicas, .first_seed = how.first_seed, .runs = how.runs};
   const char* const row = how.is_markdown ? "| {} | {} | {} | {} | {} | {} |\n"
                                           : "{:<48} {:<5} {:>9} {:>9} {:>9} {:>9}\n";
   fmt::print(fmt::runtime(row), "what fails", "", "silence", "longest", "wait", "limit");

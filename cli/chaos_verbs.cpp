@@ -37,10 +37,14 @@ CLI::App* add(CLI::App& to, std::function<int()>& run, const std::shared_ptr<cha
   return verb;
 }
 
+void add_first_seed(CLI::App& verb, chaos_options& how) {
+  verb.add_option("--first-seed", how.first_seed, "seed of the first (default 1)");
+}
+
 void add_seeds(CLI::App& verb, chaos_options& how) {
   verb.add_option("--seeds", how.seeds, "how many runs (default 300)")
       ->check(CLI::Range(std::uint64_t{1}, seeds_most));
-  verb.add_option("--first-seed", how.first_seed, "seed of the first (default 1)");
+  add_first_seed(verb, how);
   verb.add_flag("-q,--quiet", how.is_quiet, "no progress");
 }
 
@@ -91,7 +95,9 @@ void add_chaos_verbs(CLI::App& app, std::function<int()>& run) {
   auto* silence = add(*chaos, run, how, "outage",
                       "How long nothing is decided when something fails, fault by fault",
                       "tutti chaos outage --seeds 10 --replicas 3", chaos_outage);
-  add_seeds(*silence, *how);
+  silence->add_option("--seeds", how->runs, "runs of each fault (default 20)")
+      ->check(CLI::Range(std::uint64_t{1}, seeds_most));
+  add_first_seed(*silence, *how);
   add_replicas(*silence, *how);
   silence->add_flag("--markdown", how->is_markdown, "the table as a page has it");
   add_exhaust_verb(*chaos, run);

@@ -8,7 +8,6 @@
 
 #include <fmt/core.h>
 #include <rocksdb/env.h>
-#include <rocksdb/file_system.h>
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
@@ -16,7 +15,6 @@
 
 #include "base/ensure.hpp"
 #include "persistence/format.hpp"
-#include "persistence/free_bytes.hpp"
 #include "persistence/no_log.hpp"
 
 namespace tutti::persistence {
@@ -182,14 +180,6 @@ base::result<void> rocks_database::prepare(const std::string& path) {
         "give the user of this process the right to write there, or name another directory "
         "(--data-dir)"};
   return {};
-}
-
-std::uint64_t rocks_database::free_space(const std::string& path, rocksdb::Env* env) {
-  if (env == nullptr)
-    return free_bytes_at(path);
-  std::uint64_t free = 0;
-  const auto s = env->GetFileSystem()->GetFreeSpace(path, {}, &free, nullptr);
-  return s.ok() ? free : UINT64_MAX;
 }
 
 base::result<std::unique_ptr<rocks_database>>

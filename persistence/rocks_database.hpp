@@ -31,9 +31,6 @@ class rocks_database {
 public:
   /// Makes the directory if it is not there. `bad_input` if it cannot be used.
   static base::result<void> prepare(const std::string& path);
-  /// Free bytes on the disk of an existing directory, for us; all there could be if the file system
-  /// does not say. `env` may be null.
-  static std::uint64_t free_space(const std::string& path, rocksdb::Env* env);
 
   /// Opens or makes the database in a prepared directory; `env` and `warn` may be null: see
   /// `rocks_options`. Errors as `open_rocks_store`.

@@ -18,6 +18,7 @@
 #include "base/ensure.hpp"
 #include "base/fault_point.hpp"
 #include "persistence/book.hpp"
+#include "persistence/free_bytes.hpp"
 #include "persistence/opening.hpp"
 #include "persistence/recovery.hpp"
 #include "persistence/rocks_database.hpp"
@@ -107,7 +108,7 @@ public:
   }
 
   disk_space look_at_disk() override {
-    return gauge_.look(rocks_database::free_space(db_->path(), env_));
+    return gauge_.look(free_bytes_at(db_->path(), env_));
   }
 
   counters counted() const override { return {syncs_, records_, bytes_}; }
@@ -322,7 +323,7 @@ base::result<std::unique_ptr<store>> open_rocks_store(const rocks_options& how) 
   if (auto ok = rocks_database::prepare(how.path); !ok)
     return ok.error().in(how.path);
   space_gauge gauge{how.reserve};
-  if (const auto seen = gauge.look(rocks_database::free_space(how.path, how.env)); seen.has_none())
+  if (const auto seen = gauge.look(free_bytes_at(how.path, how.env)); seen.has_none())
     return full_error(seen).in(how.path);
   auto db = rocks_database::open(how.path, how.env, how.warn);
   if (!db)

@@ -6,6 +6,7 @@
 
 #include "base/ensure.hpp"
 #include "base/hash.hpp"
+#include "base/limits.hpp"
 #include "base/mutant.hpp"
 
 namespace tutti::protocol {
@@ -94,7 +95,7 @@ void partition_role::on(const started& x) {
     take_up(d);
   }
   if (!quarantined_.empty())
-    out_.add(arm{rest_timer, quarantine_rest});
+    out_.add(arm{rest_timer, base::limits::quarantine_rest});
   tell_kept();
 }
 

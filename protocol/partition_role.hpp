@@ -12,10 +12,6 @@
 
 namespace tutti::protocol {
 
-/// A quarantined gang is left alone for so long; then it is tried once more. As long as its deaths
-/// are counted together (`actors/supervisor.hpp`): a partition that dies of it does so seldom.
-inline constexpr base::duration quarantine_rest = std::chrono::seconds{60};
-
 /// Rival attempts of one gang would fight each other, and an attempt that died leaves shards in
 /// doubt. So a gang's attempts are all begun here, one at a time, numbered; and whoever asks about
 /// an attempt that is no longer live is answered from what the decision log said when this owner

@@ -7,7 +7,6 @@
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
 #include "base/mutant.hpp"
-#include "protocol/partition_role.hpp"
 #include "queue/announce.hpp"
 #include "queue/backoff.hpp"
 #include "queue/wake.hpp"
@@ -140,7 +139,7 @@ void queue_role::after_refusal(gang_entry& g, const attempt_now& tried, base::ex
   // A quarantine is over by itself, and nobody says so.
   const bool is_quarantined = life.why->primary == reason_code::scheduler_error;
   pools_.move(g, pool::waiting,
-              now_ + (is_quarantined ? protocol::quarantine_rest : base::limits::flush_interval));
+              now_ + (is_quarantined ? base::limits::quarantine_rest : base::limits::flush_interval));
 }
 
 void queue_role::after_conflict(gang_entry& g, base::explanation why) {

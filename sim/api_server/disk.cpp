@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
-#include <rocksdb/file_system.h>
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
@@ -80,11 +79,7 @@ struct disk::inside {
   std::thread worker;
 
   persistence::disk_space look() {
-    if (env == nullptr)
-      return gauge.look(persistence::free_bytes_at(directory));
-    std::uint64_t free = 0;
-    const auto s = env->GetFileSystem()->GetFreeSpace(directory, {}, &free, nullptr);
-    return gauge.look(s.ok() ? free : UINT64_MAX);
+    return gauge.look(persistence::free_bytes_at(directory, env));
   }
 
   base::result<void> write_now(const std::vector<pending_write>& writes, revision up_to) {

@@ -342,6 +342,7 @@ bool process::bury() {
 void process::lose_disk() {
   ensure(!life_, name_);
   disk_ = {};
+  ++disks_lost_;
   if (with_.watches != nullptr)
     with_.watches->ended(*this, "disk lost");
 }

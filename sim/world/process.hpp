@@ -71,6 +71,8 @@ public:
   void disarm() { armed_.reset(); }
   /// The disk of a process that is down is empty when it starts again.
   void lose_disk();
+  /// How often it has lost it.
+  std::uint64_t disks_lost() const { return disks_lost_; }
   /// It died at an armed fault point: whoever armed it says when it lives again.
   bool died_as_armed() const { return died_as_armed_; }
   /// Asked before each event of each role: true = the role stands still from here on, and what is
@@ -87,6 +89,7 @@ public:
   /// So much is free on the disk from here on, in this life and in those that follow. With less
   /// than a quarter of the store's reserve a life cannot begin.
   void leave_free(std::uint64_t bytes) { free_bytes_ = bytes; }
+  std::uint64_t free_bytes() const { return free_bytes_; }
   /// From here on a sync takes this long; 0 = as the world says.
   void slow_disk(base::duration sync) { slow_sync_ = sync; }
   /// One actor dies as by an exception. False if nobody is there.
@@ -134,6 +137,7 @@ private:
   const process_parts with_;
   persistence::disk disk_;
   std::uint64_t free_bytes_ = UINT64_MAX;
+  std::uint64_t disks_lost_ = 0;
   base::duration wall_offset_{};
   base::duration slow_sync_{};
   bool is_paused_ = false;

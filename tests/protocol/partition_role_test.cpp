@@ -1,6 +1,7 @@
 // One coordinator partition: numbering of attempts, inquiries, recovery of decisions.
 #include <gtest/gtest.h>
 
+#include "base/limits.hpp"
 #include "protocol/partition_role.hpp"
 
 namespace tutti::protocol {
@@ -141,7 +142,7 @@ TEST_F(partition, F6_a_quarantined_gang_is_tried_and_its_decision_resumed_after_
                 {});
   const auto* rest = armed();
   ASSERT_NE(rest, nullptr);
-  EXPECT_EQ(rest->after, quarantine_rest);
+  EXPECT_EQ(rest->after, base::limits::quarantine_rest);
   out = role.on(timer_fired{rest->timer}, {});
   ASSERT_EQ(sent<resume_decision>().size(), 1u);
   EXPECT_EQ(sent<resume_decision>().front().second.what->by.gang.value, "decided");

@@ -26,6 +26,18 @@ TEST_F(ShardView, a_new_life_asks_the_mirror_for_everything) {
   EXPECT_TRUE(world.take<protocol::view_wanted>());
 }
 
+TEST_F(ShardView, L4_a_new_life_tells_a_whole_view_though_all_its_nodes_went_while_it_was_dead) {
+  world.crash();
+  world.restart();
+  world.mail.clear();
+  fresh(false, true);
+  fresh(true);
+  const auto told = delta();
+  ASSERT_TRUE(told);
+  EXPECT_TRUE(told->is_whole);
+  EXPECT_TRUE(told->nodes.empty());
+}
+
 TEST_F(ShardView, a_new_node_is_told_with_its_facts_once_its_actor_has_spoken) {
   world.cut_off("n3");
   node("n3", 8);

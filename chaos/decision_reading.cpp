@@ -1,0 +1,36 @@
+#include "chaos/decision_reading.hpp"
+
+#include <utility>
+
+#include <boost/json.hpp>
+
+#include "base/ensure.hpp"
+#include "bridge/decision_objects.hpp"
+#include "persistence/format.hpp"
+#include "protocol/records_codec.hpp"
+
+namespace tutti::chaos {
+
+protocol::decision decision_in(const std::string& key, const std::string& value) {
+  const auto framed = persistence::open_frame(persistence::family::decisions, key, value);
+  ensure(framed.has_value(), key.size());
+  auto read = protocol::decode_decision(framed->payload);
+  ensure(read.has_value(), key.size());
+  return std::move(*read);
+}
+
+void decision_objects_reader::follow(const sim::api_server::store& objects, const heard& hear) {
+  using sim::api_server::kind_id;
+  for (; seen_ < objects.end_event(kind_id::gang_decisions); ++seen_) {
+    const auto& e = objects.event_at(kind_id::gang_decisions, seen_);
+    const auto object = bridge::read_decision_object(boost::json::parse(e.now->body).as_object());
+    ensure(object.has_value() && object->chunks.empty(), e.now->key);
+    if (object->ordinal == 0)
+      continue; // no slot of it has been written yet
+    auto read = bridge::decision_of(*object, object->record);
+    ensure(read.has_value(), e.now->key);
+    hear(std::move(*read), e.what == sim::api_server::change::deleted);
+  }
+}
+
+} // namespace tutti::chaos
