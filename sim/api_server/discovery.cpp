@@ -9,6 +9,7 @@
 
 #include "api/openapi.hpp"
 #include "base/hash.hpp"
+#include "sim/api_server/openapi_v2.hpp"
 
 namespace tutti::sim::api_server {
 
@@ -156,6 +157,7 @@ json::object group_object(const catalog& kinds, std::string_view group) {
   return {{"name", group}, {"versions", std::move(versions)}, {"preferredVersion", preferred}};
 }
 
+constexpr std::string_view openapi_index = "/openapi/v3";
 constexpr std::string_view aggregated_type =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -184,7 +186,7 @@ std::string with_field_validation(std::string_view document) {
 
 } // namespace
 
-discovery::discovery(const catalog& kinds) {
+discovery::discovery(const catalog& kinds) : release_(kinds.served_release()) {
   pages_["/api"] = {R"({"kind":"APIVersions","versions":["v1"],"serverAddressByClientCIDRs":[]})",
                     json::serialize(aggregated(kinds, {""}))};
   pages_["/api/v1"] = {json::serialize(resource_list(kinds, "", "v1")), ""};
@@ -219,7 +221,8 @@ discovery::discovery(const catalog& kinds) {
                                                                     where, base::hash_of(whole))}};
     pages_[fmt::format("/openapi/v3/{}", where)] = {std::move(whole), ""};
   }
-  pages_["/openapi/v3"] = {json::serialize(json::object{{"paths", std::move(schemas)}}), ""};
+  pages_[std::string{openapi_index}] = {
+      json::serialize(json::object{{"paths", std::move(schemas)}}), ""};
 }
 
 std::optional<response> discovery::find(const target& path, std::string_view accept) const {
@@ -232,9 +235,13 @@ std::optional<response> discovery::find(const target& path, std::string_view acc
     out.body = "ok";
     return out;
   }
+  if (where == "/openapi/v2")
+    return openapi_v2(release_, accept);
   auto it = pages_.find(where);
   if (it == pages_.end())
     return std::nullopt;
+  if (where == openapi_index)
+    out.content_type = "text/plain; charset=utf-8"; // as real servers say of this JSON
   auto wants_aggregated = accept.find("g=apidiscovery.k8s.io;v=v2;") != std::string_view::npos
                           || accept.find("v=v2;g=apidiscovery.k8s.io") != std::string_view::npos;
   if (wants_aggregated && !it->second.aggregated.empty()) {

@@ -23,6 +23,7 @@ private:
     std::string plain;
     std::string aggregated; ///< empty: there is no such form
   };
+  release release_;
   std::map<std::string, page, std::less<>> pages_;
 };
 

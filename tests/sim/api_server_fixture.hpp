@@ -33,6 +33,7 @@ struct reply {
   int status = 0;
   json::value body;
   std::string raw;
+  std::string type; ///< of the body
   std::string warning;
   std::unique_ptr<watch> stream;
 
@@ -62,6 +63,7 @@ protected:
     reply out;
     out.status = got.now.status;
     out.raw = got.now.body;
+    out.type = got.now.content_type;
     out.warning = got.now.warning;
     out.stream = std::move(got.stream);
     boost::system::error_code failed;

@@ -328,6 +328,21 @@ TEST_F(Handler, kubectl_gets_tables) {
   EXPECT_EQ(table("/api/v1/nodes").text("/rows/0/cells/0"), "n1");
 }
 
+TEST_F(Handler, openapi_v2_is_a_document_that_names_no_kind) {
+  auto as_json = get("/openapi/v2");
+  EXPECT_EQ(as_json.text("/swagger"), "2.0");
+  EXPECT_EQ(as_json.text("/info/version"), "v1.37.2");
+  EXPECT_EQ(as_json.text("/definitions"), "{}");
+  auto bytes = send("GET", "/openapi/v2?timeout=32s", "", "",
+                    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf");
+  EXPECT_EQ(bytes.type, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+  EXPECT_EQ(bytes.raw, "\x0a\x03" // swagger
+                       "2.0"
+                       "\x12\x15" // info
+                       "\x0a\x0aKubernetes"
+                       "\x12\x07v1.37.2");
+}
+
 TEST_F(Handler, discovery_has_an_old_and_a_new_form) {
   auto old = get("/apis/scheduling.k8s.io/v1beta1");
   EXPECT_EQ(old.text("/kind"), "APIResourceList");
@@ -338,7 +353,6 @@ TEST_F(Handler, discovery_has_an_old_and_a_new_form) {
   EXPECT_EQ(get("/apis").text("/kind"), "APIGroupList");
   EXPECT_EQ(get("/version").text("/gitVersion"), "v1.37.2");
   EXPECT_EQ(get("/readyz").raw, "ok");
-  EXPECT_EQ(get("/openapi/v2").status, 404);
   EXPECT_NE(get("/openapi/v3").text("/paths/apis~1scheduling.k8s.io~1v1beta1"), "");
 }
 

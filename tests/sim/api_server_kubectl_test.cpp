@@ -1,0 +1,125 @@
+// Replays over our server what kubectl asked of a real one, command by command: every answer has
+// the recorded code and content type, or the difference is listed here with its reason.
+#include <fstream>
+#include <sstream>
+
+#include "tests/sim/api_server_fixture.hpp"
+
+namespace tutti::sim::api_server::testing {
+
+namespace {
+
+/// Code and content type of an answer.
+struct answered {
+  int code = 0;
+  std::string type;
+  friend bool operator==(const answered&, const answered&) = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const answered& x) {
+  return out << x.code << ' ' << x.type;
+}
+
+struct asked {
+  std::string command;
+  std::string method;
+  std::string target;
+  std::string accept;
+  std::string type;
+  std::string body;
+  answered recorded;
+};
+
+std::vector<asked> read_recording() {
+  std::ifstream in{TUTTI_TEST_DATA "/kubernetes/kubectl-v1.37.2.tsv"};
+  std::vector<asked> out;
+  std::string line;
+  std::getline(in, line); // the titles
+  while (std::getline(in, line)) {
+    std::istringstream cells{line};
+    asked x;
+    std::string code;
+    for (auto* cell :
+         {&x.command, &x.method, &x.target, &x.accept, &x.type, &x.body, &code, &x.recorded.type})
+      std::getline(cells, *cell, '\t');
+    x.recorded.code = std::stoi(code);
+    out.push_back(std::move(x));
+  }
+  return out;
+}
+
+/// Where we answer otherwise, and why that is right.
+struct difference {
+  std::string_view target_part; ///< it holds for targets with this in them …
+  std::string_view type_part;   ///< … whose recorded answer has this in its type
+  int code = 0;                 ///< ours; 0: the recorded one
+  std::string_view type;        ///< ours
+  std::string_view reason;
+};
+
+constexpr difference differences[] = {
+    {"/selfsubjectaccessreviews", "protobuf", 404, "text/plain; charset=utf-8",
+     "the server has no authorization, so nobody reviews it"},
+    {"", "application/vnd.kubernetes.protobuf", 0, "application/json",
+     "objects are sent as JSON only, which every such client names as its second choice"},
+};
+
+const difference* difference_of(const asked& x) {
+  for (const auto& d : differences)
+    if (x.target.find(d.target_part) != std::string::npos
+        && x.recorded.type.find(d.type_part) != std::string::npos)
+      return &d;
+  return nullptr;
+}
+
+/// With a revision of this server, where one of the recorded server is named.
+std::string with_revision(std::string target, const std::string& now) {
+  constexpr std::string_view key = "resourceVersion=";
+  if (auto at = target.find(key); at != std::string::npos) {
+    at += key.size();
+    target.replace(at, target.find('&', at) - at, now);
+  }
+  return target;
+}
+
+class KubectlRecorded : public ApiServer {
+protected:
+  answered ask(const asked& x) {
+    const auto target = with_revision(x.target, revision_);
+    // kubectl sends this with every deletion; the recording shows bodies of patches only.
+    const auto body = x.method == "DELETE" ? R"({"propagationPolicy":"Background"})" : x.body;
+    auto got = send(x.method, target, body, x.type, x.accept);
+    EXPECT_EQ(got.stream != nullptr, x.target.find("watch=true") != std::string::npos) << x.target;
+    EXPECT_EQ(got.warning, "") << x.target;
+    if (auto now = got.revision(); !now.empty())
+      revision_ = now;
+    return {got.status, got.type};
+  }
+
+private:
+  std::string revision_; ///< of what the last answer shows, as kubectl keeps it for a watch
+};
+
+} // namespace
+
+TEST_F(KubectlRecorded, requests_get_the_recorded_codes_and_types) {
+  std::size_t replayed = 0;
+  std::vector<std::size_t> uses(std::size(differences));
+  for (const auto& x : read_recording()) {
+    const auto where = "$ " + x.command + "\n" + x.method + " " + x.target;
+    const auto* other = difference_of(x);
+    auto wanted = x.recorded;
+    if (other) {
+      ++uses[static_cast<std::size_t>(other - std::begin(differences))];
+      wanted = {other->code == 0 ? x.recorded.code : other->code, std::string{other->type}};
+      EXPECT_NE(wanted, x.recorded) << where << "\nno difference: " << other->reason;
+    }
+    EXPECT_EQ(ask(x), wanted) << where;
+    ++replayed;
+  }
+  EXPECT_EQ(replayed, 73u) << "the recording has gone";
+  for (std::size_t i = 0; i < uses.size(); ++i)
+    EXPECT_GT(uses[i], 0u) << "nothing differs any more: " << differences[i].reason;
+}
+
+} // namespace tutti::sim::api_server::testing
