@@ -36,9 +36,9 @@ response openapi_v2(release r, std::string_view accept) {
     out.body = as_protobuf(r);
     return out;
   }
-  out.body = fmt::format(
-      R"({{"swagger":"2.0","info":{{"title":"{}","version":"{}"}},"paths":{{}},"definitions":{{}}}})",
-      title, full_version(r));
+  out.body = fmt::format(R"({{"swagger":"2.0","info":{{"title":"{}","version":"{}"}},)"
+                         R"("paths":{{}},"definitions":{{}}}})",
+                         title, full_version(r));
   return out;
 }
 
