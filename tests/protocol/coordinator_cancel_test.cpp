@@ -48,6 +48,7 @@ TEST_F(taking_back, an_undecided_attempt_is_given_up_and_nothing_is_written) {
   EXPECT_TRUE(take<decide>().empty());
   ASSERT_TRUE(ended());
   EXPECT_EQ(ended()->outcome, attempt_outcome::stopped);
+  EXPECT_EQ(ended()->why.primary, base::reason_code::backing_off);
   EXPECT_NE(ended()->why.detail.find("fire"), std::string::npos);
   EXPECT_EQ(events(), std::vector<std::string>{"GangCancelled"});
 }
