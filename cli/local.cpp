@@ -25,6 +25,7 @@
 #include "cli/doorkeeper.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
+#include "cli/terminal_line.hpp"
 #include "persistence/rocks_store.hpp"
 #include "sim/api_server/server.hpp"
 
@@ -323,21 +324,21 @@ private:
   int quiet_ = 0;
 };
 
-/// Prints one line of progress while somebody watches.
-void show_progress(running& all, base::duration so_far) {
+/// Shows how far the gangs are, if that is known.
+void show_progress(running& all, base::duration so_far, terminal_line& line) {
   boost::system::error_code ec;
   const auto phases = boost::json::parse(phases_text(*all.scheduler), ec);
   if (ec || !phases.is_object())
-    return; // nothing is known yet
+    return;
   const auto seconds = std::chrono::duration<double>(so_far).count();
-  fmt::print(stderr, "\r{:<70}", progress_text(phases.get_object(), seconds));
-  std::fflush(stderr);
+  line.show(progress_text(phases.get_object(), seconds));
 }
 
 base::result<void> run_until_told(running& all, const local_options& how,
                                   const base::clock& clock) {
   settle_watch settled;
-  const bool shows = !how.quiet && how.until == "settled" && ::isatty(STDERR_FILENO) == 1;
+  terminal_line line; // gone on every way out: what follows begins in the first column
+  const bool shows = !how.quiet && how.until == "settled" && line.is_seen();
   const auto began = clock.now();
   auto next_progress = began + progress_interval;
   while (signalled == 0) {
@@ -347,12 +348,10 @@ base::result<void> run_until_told(running& all, const local_options& how,
     if (how.until == "settled" && is_settled)
       break;
     if (shows && clock.now() >= next_progress) {
-      show_progress(all, clock.now() - began);
+      show_progress(all, clock.now() - began, line);
       next_progress = clock.now() + progress_interval; // a look at a busy queue takes its time
     }
   }
-  if (shows)
-    fmt::print(stderr, "\r{:<70}\r", "");
   return {};
 }
 

@@ -9,8 +9,6 @@
 #include <set>
 #include <utility>
 
-#include <unistd.h>
-
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
@@ -20,6 +18,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/output.hpp"
 #include "cli/role_host.hpp"
+#include "cli/terminal_line.hpp"
 #include "queue/memory.hpp"
 #include "sim/api_server/control_plane.hpp"
 
@@ -54,20 +53,15 @@ public:
 
   void look(std::size_t planned) {
     const auto now = clock_.now();
-    if (!is_watched_ || now < next_)
+    if (!line_.is_seen() || now < next_)
       return;
     const auto seconds = std::chrono::duration<double>(now - begun_).count();
-    fmt::print(stderr, "\r{} gangs planned, {:.0f} a second", planned,
-               static_cast<double>(planned) / seconds);
-    std::fflush(stderr);
+    line_.show(fmt::format("{} gangs planned, {:.0f} a second", planned,
+                           static_cast<double>(planned) / seconds));
     next_ = now + interval;
-    has_written_ = true;
   }
   /// Takes the line away.
-  void end() {
-    if (std::exchange(has_written_, false))
-      fmt::print(stderr, "\r{:<50}\r", "");
-  }
+  void end() { line_.clear(); }
 
 private:
   static constexpr auto patience = std::chrono::seconds{1};
@@ -75,8 +69,7 @@ private:
   const base::clock& clock_;
   const base::time_point begun_;
   base::time_point next_;
-  const bool is_watched_ = ::isatty(STDERR_FILENO) == 1;
-  bool has_written_ = false;
+  terminal_line line_;
 };
 
 /// The scheduler's own roles over the files' objects, without a coordinator: each gang that the

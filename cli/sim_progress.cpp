@@ -1,7 +1,5 @@
 #include "cli/sim_progress.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
@@ -25,7 +23,7 @@ std::string span_text(double seconds) {
 
 } // namespace
 
-sim_progress::sim_progress(bool is_quiet) : is_on_(!is_quiet), is_terminal_(::isatty(2) != 0) {}
+sim_progress::sim_progress(bool is_quiet) : is_on_(!is_quiet) {}
 
 void sim_progress::begin(std::string part, std::string unit, double all) {
   part_ = std::move(part);
@@ -36,7 +34,7 @@ void sim_progress::begin(std::string part, std::string unit, double all) {
 
 void sim_progress::at(double done, const std::string& more) {
   const auto now = clock::now();
-  if (!is_on_ || now - last_ < (is_terminal_ ? clock::duration{terminal_pause} : line_pause))
+  if (!is_on_ || now - last_ < (line_.is_seen() ? clock::duration{terminal_pause} : line_pause))
     return;
   last_ = now;
   const auto passed = std::max(std::chrono::duration<double>(now - part_start_).count(), 0.001);
@@ -53,18 +51,13 @@ void sim_progress::at(double done, const std::string& more) {
 }
 
 void sim_progress::show(const std::string& line) {
-  if (is_terminal_)
-    fmt::print(stderr, "\r\033[K{}", line);
-  else
+  line_.show(line);
+  if (!line_.is_seen())
     fmt::print(stderr, "{}\n", line);
-  std::fflush(stderr);
-  has_line_ = true;
 }
 
 void sim_progress::end() {
-  if (is_terminal_ && has_line_)
-    fmt::print(stderr, "\r\033[K");
-  has_line_ = false;
+  line_.clear();
 }
 
 double sim_progress::seconds() const {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/terminal_line.hpp"
+
 namespace tutti::cli {
 
 class sim_progress {
@@ -24,14 +26,13 @@ private:
   void show(const std::string& line);
 
   const bool is_on_;
-  const bool is_terminal_;
+  terminal_line line_;
   const clock::time_point start_ = clock::now();
   clock::time_point part_start_ = clock::now();
   clock::time_point last_ = clock::now();
   std::string part_;
   std::string unit_;
   double all_ = 0;
-  bool has_line_ = false;
 };
 
 } // namespace tutti::cli

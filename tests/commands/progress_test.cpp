@@ -1,8 +1,13 @@
-// The line of progress that a terminal shows while gangs settle.
+// The line of progress that a terminal shows while gangs settle: what it says, and that it neither
+// holds anything up nor leaves anything behind.
+#include <algorithm>
+#include <sstream>
+
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
 #include "cli/output.hpp"
+#include "terminal.hpp"
 
 namespace tutti::cli {
 namespace {
@@ -18,3 +23,89 @@ TEST(Progress, of_nobody_is_nothing) {
 
 } // namespace
 } // namespace tutti::cli
+
+namespace tutti::commands {
+namespace {
+
+constexpr unsigned short wide = 120;
+constexpr std::chrono::seconds longest{40};
+
+arguments local_of_openb() {
+  return {"local",
+          "-f",
+          example("openb/cluster.yaml"),
+          "-f",
+          example("openb/gangs.yaml"),
+          "--admin",
+          "",
+          "--until",
+          "settled"};
+}
+
+/// Name, readiness, phase and reason of each gang: not its age.
+std::vector<std::string> rows_of(const std::vector<std::string>& lines) {
+  std::vector<std::string> out;
+  for (const auto& line : lines)
+    if (line.starts_with("default "))
+      out.push_back(line.substr(0, line.find_last_of(' ')));
+  return out;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in{text};
+  std::vector<std::string> out;
+  for (std::string line; std::getline(in, line);)
+    out.push_back(line);
+  return out;
+}
+
+TEST(ProgressOnATerminal, changes_neither_the_result_nor_when_it_is_there) {
+  const auto measured = [](auto&& deed) {
+    const auto begun = std::chrono::steady_clock::now();
+    deed();
+    return std::chrono::steady_clock::now() - begun;
+  };
+  shown seen;
+  outcome plain;
+  const auto with = measured([&] { seen = run_on_terminal(local_of_openb(), wide, longest); });
+  const auto without = measured([&] { plain = run(local_of_openb()); });
+  EXPECT_EQ(seen.how, (ending{0, 0})) << seen.bytes;
+  EXPECT_EQ(plain.code(), 0) << plain.err;
+  ASSERT_NE(seen.bytes.find(" gangs bound"), seen.bytes.npos) << "nothing was shown:\n"
+                                                              << seen.bytes;
+  EXPECT_EQ(plain.err.find(" gangs bound"), plain.err.npos) << "nobody looks there";
+  const auto screen = screen_of(seen.bytes, wide);
+  EXPECT_EQ(rows_of(screen), rows_of(lines_of(plain.out)));
+  EXPECT_EQ(rows_of(screen).size(), 423u);
+  for (const auto& line : screen)
+    EXPECT_EQ(line.find(" gangs bound"), line.npos) << "left behind: " << line;
+  EXPECT_LT(with, 2 * without + std::chrono::seconds{2});
+}
+
+TEST(ProgressOnATerminal, never_wraps) {
+  constexpr unsigned short narrow = 30;
+  const auto seen = run_on_terminal(local_of_openb(), narrow, longest);
+  const std::string wipe = "\r\033[K";
+  std::size_t written = 0;
+  for (auto at = seen.bytes.find(wipe); at != seen.bytes.npos;) {
+    at += wipe.size();
+    const auto end = std::min(seen.bytes.find_first_of("\r\n", at), seen.bytes.size());
+    if (const auto text = seen.bytes.substr(at, end - at); text.find("of 423") != text.npos) {
+      EXPECT_LT(text.size(), narrow) << text;
+      ++written;
+    }
+    at = seen.bytes.find(wipe, at);
+  }
+  EXPECT_GT(written, 0u) << seen.bytes;
+}
+
+/// The eyes of the tests above.
+TEST(Screen, shows_what_is_left_of_lines_that_were_taken_away) {
+  EXPECT_EQ(screen_of("1 of 3 gangs bound\r\033[Kerror: no\n", wide),
+            (std::vector<std::string>{"error: no"}));
+  EXPECT_EQ(screen_of("12345\r\033[Kab\n", 4), (std::vector<std::string>{"1234", "ab"}))
+      << "a line that has wrapped cannot be taken away";
+}
+
+} // namespace
+} // namespace tutti::commands
