@@ -116,7 +116,9 @@ void add_get(CLI::App& app, arguments& a) {
   verb->add_option("noun", a.noun, "gangs, nodes or shards")
       ->required()
       ->check(CLI::IsMember({"gangs", "gang", "g", "nodes", "node", "no", "shards", "shard"}));
+  verb->add_option("name", a.reading.name, "this gang alone: NAME or NAMESPACE/NAME");
   verb->footer(std::string{"Examples:\n  tutti get gangs -A\n  tutti get gangs -w\n"
+                           "  tutti get gang ring\n"
                            "  tutti get nodes -o json"}
                + exit_codes);
   verb->callback([&a] {

@@ -14,15 +14,19 @@ struct read_options {
   bool all_spaces = false;
   std::string format = "table"; ///< table, wide, json, yaml, name
   bool watches = false;         ///< get: goes on, and prints what changes
+  std::string name{};           ///< get: this gang alone, in one of the forms of describe
 };
 
 /// `noun` is gangs, nodes or shards (singular and the short names too). Prints on stdout, gangs and
 /// nodes by name. Gangs that are watched are printed again when they change, until somebody ends
-/// the process or nobody answers any more; of nodes and shards that is `bad_input`.
+/// the process or nobody answers any more; of nodes and shards that is `bad_input`, and so is a
+/// name. `not_found` if there is no gang of that name and nobody watches for it.
 base::result<void> get(const reader& from, const std::string& noun, const read_options& how,
                        const base::clock& clock);
 
-/// Of the gang `what` ("NAME", "gang/NAME" or "NAMESPACE/NAME") on the admin address.
+/// "NAMESPACE/NAME" of `what`: "NAME", "gang/NAME" or "NAMESPACE/NAME".
+std::string gang_name(std::string what, const read_options& how);
+/// Of the gang `what`, in the same forms, on the admin address.
 std::string gang_path(const std::string& what, const read_options& how);
 
 /// Everything about one gang. `what` is "NAME", "gang/NAME" or "NAMESPACE/NAME"; `not_found` if

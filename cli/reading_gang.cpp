@@ -22,12 +22,6 @@ using namespace std::chrono_literals;
 /// How often `wait` looks: fast enough for a script, slow enough for the daemon.
 constexpr auto poll_interval = 100ms;
 
-std::string full_name(std::string what, const read_options& how) {
-  if (what.starts_with("gang/") || what.starts_with("gangs/"))
-    what = what.substr(what.find('/') + 1);
-  return what.find('/') == std::string::npos ? how.space + "/" + what : what;
-}
-
 /// "NAMESPACE/NAME" as two segments of a path.
 std::string path_of(const std::string& name) {
   const auto slash = name.find('/');
@@ -36,8 +30,14 @@ std::string path_of(const std::string& name) {
 
 } // namespace
 
+std::string gang_name(std::string what, const read_options& how) {
+  if (what.starts_with("gang/") || what.starts_with("gangs/"))
+    what = what.substr(what.find('/') + 1);
+  return what.find('/') == std::string::npos ? how.space + "/" + what : what;
+}
+
 std::string gang_path(const std::string& what, const read_options& how) {
-  return "/api/gangs/" + path_of(full_name(what, how));
+  return "/api/gangs/" + path_of(gang_name(what, how));
 }
 
 namespace {
@@ -222,7 +222,7 @@ base::result<void> describe_gang(const reader& from, const std::string& what,
 
 base::result<void> trace_gang(const reader& from, const std::string& what,
                               const read_options& how) {
-  const auto name = full_name(what, how);
+  const auto name = gang_name(what, how);
   auto trace = from("/api/trace/" + path_of(name));
   if (!trace)
     return trace.error();
@@ -301,7 +301,7 @@ base::result<void> wait_for_gang(const reader& from, const std::string& what,
                                  const base::clock& clock) {
   waiting patience{until, clock};
   const std::string wanted = until.until == "degraded" ? "Degraded" : "Bound";
-  const auto name = full_name(what, how);
+  const auto name = gang_name(what, how);
   for (;;) {
     auto g = read_gang(from, what, how);
     if (!g && g.error().what() == base::code::unavailable) {

@@ -83,18 +83,22 @@ std::vector<std::string> gang_cells(const json::object& row, const read_options&
   return cells;
 }
 
+bool is_wanted(const json::object& row, const read_options& how) {
+  if (!how.name.empty())
+    return cell(row, "namespace") + "/" + cell(row, "name") == gang_name(how.name, how);
+  return how.all_spaces || cell(row, "namespace") == how.space;
+}
+
 /// The gangs that are asked for, by name.
 base::result<json::object> read_gangs(const reader& from, const read_options& how) {
   auto list = from("/api/gangs");
   if (!list)
     return list;
   auto& items = list->at("items").as_array();
-  if (!how.all_spaces)
-    items.erase(std::remove_if(items.begin(), items.end(),
-                               [&how](const json::value& x) {
-                                 return cell(x.as_object(), "namespace") != how.space;
-                               }),
-                items.end());
+  items.erase(
+      std::remove_if(items.begin(), items.end(),
+                     [&how](const json::value& x) { return !is_wanted(x.as_object(), how); }),
+      items.end());
   sort_by_name(items);
   return list;
 }
@@ -187,6 +191,9 @@ base::result<void> get_gangs(const reader& from, const read_options& how,
   if (!list)
     return list.error();
   const auto& items = list->at("items").as_array();
+  if (items.empty() && !how.name.empty())
+    return base::error{base::code::not_found, "no gang " + gang_name(how.name, how),
+                       "`tutti get gangs -A` lists them"};
   if (print_as_machine(*list, how.format, "gang"))
     return {};
   if (items.empty()) {
@@ -254,6 +261,10 @@ base::result<void> get(const reader& from, const std::string& noun, const read_o
   if (how.watches)
     return base::error{base::code::bad_input, fmt::format("{} cannot be watched", pos->second),
                        "tutti get gangs -w"};
+  if (!how.name.empty())
+    return base::error{base::code::bad_input,
+                       fmt::format("{} are listed all together, not by name", pos->second),
+                       "tutti get " + pos->second};
   if (pos->second == "nodes")
     return get_plain(
         from, "/api/nodes", "node", true,

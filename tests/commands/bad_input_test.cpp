@@ -30,6 +30,16 @@ void PrintTo(const refused_file& x, std::ostream* out) {
   *out << x.name;
 }
 
+/// With its mark of byte order, as an editor writes it.
+std::string utf_16_of(const std::string& ascii, bool is_little_endian) {
+  std::string out = is_little_endian ? "\xFF\xFE" : "\xFE\xFF";
+  for (const char c : ascii) {
+    out += is_little_endian ? c : '\0';
+    out += is_little_endian ? '\0' : c;
+  }
+  return out;
+}
+
 std::vector<refused_file> refused_files() {
   return {
       {"yaml_that_does_not_parse", "apiVersion: v1\nkind: [Node\n", {"line 3"}},
@@ -72,12 +82,43 @@ std::vector<refused_file> refused_files() {
        {"document 1", "spec.containers"}},
       {"not_an_object", "- 1\n- 2\n", {"document 1"}},
       {"nothing_in_it", "# later\n---\n", {"no objects in"}},
+      {"utf_16_little_endian",
+       utf_16_of(with_group("{schedulingPolicy: {gang: {minCont: 2}}}"), true),
+       {"document 2", "spec.schedulingPolicy.gang.minCont", "minCount"}},
+      {"utf_16_big_endian", utf_16_of("kind: [Node\n", false), {"line 2"}},
       {"deep_yaml",
        "kind: Node\nmetadata: " + std::string(9000, '[') + std::string(9000, ']') + "\n",
        {"document 1", "nested too deeply"}},
       {"deep_json",
        "{\"metadata\": " + std::string(9000, '[') + std::string(9000, ']') + "}",
        {"document 1", "nested too deeply"}},
+  };
+}
+
+/// Values outside what a field may have: the line names what it may.
+std::vector<refused_file> files_with_wrong_values() {
+  return {
+      {"min_count_below_0",
+       with_group("{schedulingPolicy: {gang: {minCount: -1}}}"),
+       {"document 2", "spec.schedulingPolicy.gang.minCount", "greater than or equal to 1"}},
+      {"priority_above_the_highest",
+       with_group("{schedulingPolicy: {gang: {minCount: 1}}, priority: 2000000000}"),
+       {"document 2", "spec.priority", "less than or equal to 1000000000"}},
+      {"unknown_preemption_policy",
+       with_group("{schedulingPolicy: {gang: {minCount: 1}}, preemptionPolicy: Always}"),
+       {"document 2", "spec.preemptionPolicy", "Always", "Never", "PreemptLowerPriority"}},
+      {"unknown_taint_effect",
+       "apiVersion: v1\nkind: Node\nmetadata: {name: x}\nspec: {taints: [{key: a, effect: "
+       "Sometimes}]}"
+       "\n",
+       {"document 1", "spec.taints[0].effect", "NoExecute", "NoSchedule", "PreferNoSchedule"}},
+      {"amount_below_0",
+       "apiVersion: v1\nkind: Node\nmetadata: {name: x}\nstatus: {allocatable: {cpu: -1}}\n",
+       {"document 1", "status.allocatable[cpu]", "greater than or equal to 0"}},
+      {"too_many_topology_keys",
+       with_group("{schedulingPolicy: {gang: {minCount: 1}}, schedulingConstraints: {topology: "
+                  "[{key: a}, {key: b}]}}"),
+       {"document 2", "spec.schedulingConstraints.topology", "at most 1 item"}},
   };
 }
 
@@ -121,6 +162,8 @@ TEST_P(RefusedFile, is_named_with_document_and_field_in_one_line_and_not_applied
 
 INSTANTIATE_TEST_SUITE_P(With, RefusedFile, testing::ValuesIn(refused_files()),
                          [](const auto& x) { return x.param.name; });
+INSTANTIATE_TEST_SUITE_P(WithValue, RefusedFile, testing::ValuesIn(files_with_wrong_values()),
+                         [](const auto& x) { return x.param.name; });
 
 TEST(BadInput, a_good_file_beside_a_bad_one_is_not_applied_either) {
   temp_dir home;
@@ -130,6 +173,18 @@ TEST(BadInput, a_good_file_beside_a_bad_one_is_not_applied_either) {
   daemon next{{.what = {"--data-dir", home.sub("data")}, .listens = true}};
   EXPECT_TRUE(look_at(next.api()).nodes.empty());
   next.stop();
+}
+
+TEST(BadInput, utf_16_with_its_mark_is_read_like_utf_8) {
+  temp_dir home;
+  const auto text = nodes_in_racks(2) + manifest(gang_text{"pair"});
+  const auto as_utf_8 = run({"plan", "-f", home.file("8.yaml", text)});
+  EXPECT_EQ(as_utf_8.code(), 0) << as_utf_8.err;
+  for (const bool is_little_endian : {true, false}) {
+    const auto said = run({"plan", "-f", home.file("16.yaml", utf_16_of(text, is_little_endian))});
+    EXPECT_EQ(said.code(), 0) << said.err;
+    EXPECT_EQ(said.out, as_utf_8.out);
+  }
 }
 
 TEST(BadInput, a_missing_file_is_named) {

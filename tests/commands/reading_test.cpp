@@ -140,6 +140,36 @@ TEST_F(Reading, get_shards_shows_epochs_and_reservations) {
   expect({"get", "shards", "-o", "name"}, "get-shards-name.txt");
 }
 
+TEST_F(Reading, get_of_one_gang_lists_it_alone) {
+  const auto expected = "gang/ring\n";
+  for (const char* name : {"ring", "gang/ring", "default/ring"})
+    EXPECT_EQ(one_->ask({"get", "gang", name, "-o", "name"}).out, expected) << name;
+}
+
+TEST_F(Reading, get_of_an_unknown_gang_says_where_the_others_are) {
+  for (const arguments& what :
+       {arguments{"get", "gang", "nobody"}, arguments{"get", "gangs", "ring", "-n", "elsewhere"}}) {
+    const auto said = one_->ask(what);
+    EXPECT_EQ(said.code(), 1);
+    EXPECT_EQ(said.out, "");
+    EXPECT_NE(said.err.find("error: no gang "), std::string::npos) << said.err;
+    EXPECT_NE(said.err.find("hint: `tutti get gangs -A` lists them\n"), std::string::npos)
+        << said.err;
+  }
+  const auto node = one_->ask({"get", "node", "n1"});
+  EXPECT_EQ(node.code(), 1);
+  EXPECT_EQ(node.err, "error: nodes are listed all together, not by name\nhint: tutti get nodes\n");
+}
+
+TEST_F(Reading, explain_trace_and_retry_of_an_unknown_gang_say_what_to_do) {
+  for (const char* verb : {"explain", "trace", "retry"}) {
+    const auto said = one_->ask({verb, "gang", "nobody"});
+    EXPECT_EQ(said.code(), 1) << verb;
+    EXPECT_NE(said.err.find("default/nobody"), std::string::npos) << said.err;
+    EXPECT_NE(said.err.find("`tutti get gangs -A` lists"), std::string::npos) << said.err;
+  }
+}
+
 TEST_F(Reading, get_of_something_else_is_wrong_usage) {
   expect({"get", "jobs"}, "get-jobs.txt", 2);
 }
