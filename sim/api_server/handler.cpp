@@ -13,6 +13,9 @@ namespace tutti::sim::api_server {
 
 namespace {
 
+constexpr std::string_view access_reviews =
+    "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
 /// `path` without its leading /api/v1 or /apis/G/V: where the resource begins.
 struct resource_path {
   std::string_view group;
@@ -53,6 +56,18 @@ std::optional<refusal> check_dry_run(const target& path) {
     return std::nullopt;
   return bad_request(
       fmt::format("dryRun: Unsupported value: \"{}\": supported values: \"All\"", text));
+}
+
+/// `kubectl auth can-i`: there is no authorization, so the answer is always yes. Nothing is kept.
+outcome<response> review_access(const request& r) {
+  auto read = body_of(r, {});
+  if (auto* refused = std::get_if<refusal>(&read))
+    return *refused;
+  auto* review = std::get<json::value>(read).if_object();
+  if (!review)
+    return bad_request("couldn't get version/kind; json parse error");
+  (*review)["status"] = json::object{{"allowed", true}};
+  return plain(201, json::serialize(*review));
 }
 
 } // namespace
@@ -99,6 +114,8 @@ outcome<response> handler::dispatch(const request& r, const target& path, answer
   if (r.method == "GET")
     if (auto page = discovery_.find(path, r.accept))
       return *page;
+  if (r.method == "POST" && path.path() == access_reviews)
+    return review_access(r);
   auto at = resource_path_of(path);
   if (!at || !kinds_.has_version(at->group, at->version)) {
     auto missing = plain(404, "404 page not found\n");

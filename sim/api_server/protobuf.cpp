@@ -46,6 +46,17 @@ constexpr std::array priority_class{
     field{5, "preemptionPolicy", shape::text}};
 constexpr std::array config_map{field{1, "metadata", shape::message, metadata},
                                 field{2, "data", shape::text_map}};
+constexpr std::array resource_attributes{
+    field{1, "namespace", shape::text}, field{2, "verb", shape::text},
+    field{3, "group", shape::text},     field{4, "version", shape::text},
+    field{5, "resource", shape::text},  field{6, "subresource", shape::text},
+    field{7, "name", shape::text}};
+constexpr std::array path_attributes{field{1, "path", shape::text}, field{2, "verb", shape::text}};
+constexpr std::array review_spec{
+    field{1, "resourceAttributes", shape::message, resource_attributes},
+    field{2, "nonResourceAttributes", shape::message, path_attributes}};
+constexpr std::array access_review{field{1, "metadata", shape::message, metadata},
+                                   field{2, "spec", shape::message, review_spec}};
 constexpr std::array type_meta{field{1, "apiVersion", shape::text}, field{2, "kind", shape::text}};
 constexpr std::array unknown{field{1, "typeMeta", shape::message, type_meta},
                              field{2, "raw", shape::text}};
@@ -55,9 +66,10 @@ struct known {
   std::string_view kind;
   std::span<const field> fields;
 };
-constexpr std::array kinds{known{"Namespace", namespace_}, known{"PriorityClass", priority_class},
-                           known{"ConfigMap", config_map}, known{"Eviction", eviction},
-                           known{"DeleteOptions", delete_options}};
+constexpr std::array kinds{
+    known{"Namespace", namespace_},         known{"PriorityClass", priority_class},
+    known{"ConfigMap", config_map},         known{"Eviction", eviction},
+    known{"DeleteOptions", delete_options}, known{"SelfSubjectAccessReview", access_review}};
 
 std::optional<std::uint64_t> take_varint(std::string_view& in) {
   std::uint64_t out = 0;

@@ -114,7 +114,7 @@ std::vector<refused_file> files_with_wrong_values() {
        {"document 1", "spec.taints[0].effect", "NoExecute", "NoSchedule", "PreferNoSchedule"}},
       {"amount_below_0",
        "apiVersion: v1\nkind: Node\nmetadata: {name: x}\nstatus: {allocatable: {cpu: -1}}\n",
-       {"document 1", "status.allocatable[cpu]", "greater than or equal to 0"}},
+       {"document 1", "status.allocatable.cpu", "greater than or equal to 0"}},
       {"too_many_topology_keys",
        with_group("{schedulingPolicy: {gang: {minCount: 1}}, schedulingConstraints: {topology: "
                   "[{key: a}, {key: b}]}}"),

@@ -153,6 +153,12 @@ TEST_F(Kubectl, warns_of_nothing_in_daily_work) {
   }
 }
 
+TEST_F(Kubectl, is_told_that_it_may_do_everything) {
+  const auto seen = kubectl({"auth", "can-i", "create", "pods"});
+  expect_says(seen, {"yes"});
+  EXPECT_EQ(seen.err, "");
+}
+
 TEST_F(Kubectl, lists_nodes_pods_and_pod_groups) {
   const auto nodes = kubectl({"get", "nodes"});
   expect_says(nodes, {"NAME", "STATUS", "n1", "Ready", "n6"});

@@ -299,6 +299,17 @@ TEST_F(Handler, kubectls_protobuf_is_read_for_the_kinds_that_come_as_such) {
   EXPECT_EQ(send("POST", pods, create, type).status, 400);
 }
 
+TEST_F(Handler, everybody_may_do_everything_and_is_told_so) {
+  constexpr auto reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+  auto r = post(reviews, R"({"kind":"SelfSubjectAccessReview",)"
+                         R"("spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}})");
+  EXPECT_EQ(r.status, 201) << r.raw;
+  EXPECT_EQ(r.text("/status/allowed"), "true");
+  EXPECT_EQ(r.text("/spec/resourceAttributes/resource"), "pods");
+  EXPECT_EQ(post(reviews, "[]").status, 400);
+  EXPECT_EQ(get(reviews).status, 404) << "nothing is kept";
+}
+
 TEST_F(Handler, a_file_is_applied_once_and_changed_by_difference) {
   auto node = json::parse(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},)"
                           R"("status":{"allocatable":{"cpu":"4"}}})")
