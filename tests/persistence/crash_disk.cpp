@@ -26,13 +26,15 @@ std::string plain(const std::string& name) {
 }
 
 /// What a power cut makes of one file: the synced part, and of the rest a part that may be spoiled.
-void tear(disk_file& x, base::random_stream& random) {
+/// True if it is.
+bool tear(disk_file& x, base::random_stream& random) {
   const auto unsynced = x.bytes.size() - x.synced;
   const auto kept = random.chance(1, 4)   ? 0
                     : random.chance(1, 3) ? unsynced
                                           : random.below(unsynced + 1);
   x.bytes.resize(x.synced + kept);
-  if (kept > 0 && random.chance(1, 2)) {
+  const bool is_spoiled = kept > 0 && random.chance(1, 2);
+  if (is_spoiled) {
     const auto spoiled = random.between(1, static_cast<std::int64_t>(kept));
     const auto from = x.bytes.size() - static_cast<std::size_t>(spoiled);
     switch (random.below(3)) {
@@ -54,6 +56,7 @@ void tear(disk_file& x, base::random_stream& random) {
   x.marks.clear();
   x.lost_from.clear();
   x.lost_to.clear();
+  return is_spoiled;
 }
 
 } // namespace
@@ -78,8 +81,10 @@ void crash_disk::restart(base::random_stream& random) {
     unsynced_[i](durable_names_);
   unsynced_.clear();
   names_ = durable_names_;
+  spoiled_.clear();
   for (auto& [name, x] : names_)
-    tear(*x, random);
+    if (tear(*x, random))
+      spoiled_.insert(name);
   locks_.clear();
   is_dead_ = false;
   dies_at_ = 0;
@@ -142,6 +147,12 @@ std::vector<std::string> crash_disk::names(const std::string& ending) const {
 disk_file crash_disk::file(const std::string& name) const {
   const std::lock_guard lock{mutex_};
   return *names_.at(plain(name));
+}
+
+bool crash_disk::has_spoiled(const std::string& part) const {
+  const std::lock_guard lock{mutex_};
+  return std::any_of(spoiled_.begin(), spoiled_.end(),
+                     [&](const std::string& name) { return name.find(part) != std::string::npos; });
 }
 
 void crash_disk::flip_byte(const std::string& name, std::size_t at) {

@@ -67,6 +67,8 @@ public:
   std::uint64_t used() const;
   std::vector<std::string> names(const std::string& ending) const;
   disk_file file(const std::string& name) const;
+  /// The last `restart` spoiled what was not synced of a file with this in its name.
+  bool has_spoiled(const std::string& part) const;
   void flip_byte(const std::string& name, std::size_t at);
 
   // ---- what RocksDB does to it; an error as the operating system would give it
@@ -104,6 +106,7 @@ private:
   std::vector<change> unsynced_; ///< of names, in order
   std::set<std::string> directories_;
   std::set<std::string> locks_;
+  std::set<std::string> spoiled_;
   bool is_dead_ = false;
   std::uint64_t changes_ = 0;
   std::uint64_t dies_at_ = 0; ///< 0 = never

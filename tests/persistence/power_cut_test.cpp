@@ -38,6 +38,7 @@ struct tally {
   std::uint64_t torn = 0;   ///< the opening said that it cut a tail
   std::uint64_t damaged = 0;
   std::uint64_t found_out = 0; ///< of `damaged`: the store was refused
+  std::uint64_t given_up = 0;  ///< disks with a spoiled MANIFEST
 };
 
 /// One disk from its first life to its last.
@@ -46,7 +47,8 @@ public:
   history(std::uint64_t seed, tally& sum) : dice_{seed, "power cuts"}, sum_(sum) {}
 
   void run() {
-    for (auto lives = dice_.between(1, lives_per_disk_max); lives > 0 && !failed(); --lives)
+    for (auto lives = dice_.between(1, lives_per_disk_max); lives > 0 && !failed() && !is_given_up_;
+         --lives)
       live();
   }
   static bool failed() { return ::testing::Test::HasFailure(); }
@@ -60,12 +62,19 @@ private:
     if (is_early)
       befall(what);
     if (!open()) {
-      diary_ += "  refused: " + said_ + "\n";
       ++sum_.failed_opens;
-      ASSERT_TRUE(is_early && what != trouble::end) << said_;
-      ASSERT_EQ(refused_as_, code::io) << said_;
+      note_refusal();
+      if (is_given_up_)
+        return;
+      ASSERT_TRUE(is_early && what != trouble::end) << said_ << "\n" << diary_;
+      ASSERT_EQ(refused_as_, code::io) << said_ << "\n" << diary_;
       recover_from(what);
-      ASSERT_TRUE(open()) << said_;
+      const bool opens = open();
+      if (!opens)
+        note_refusal();
+      if (is_given_up_)
+        return;
+      ASSERT_TRUE(opens) << said_ << "\n" << diary_;
     }
     if (failed())
       return;
@@ -96,6 +105,17 @@ private:
       diary_ += "  " + x + "\n";
     }
     return true;
+  }
+
+  /// RocksDB does not open by a MANIFEST with a spoiled end, though it was never synced (FORMAT.md,
+  /// "What cannot be told"). It must say so, and nothing else may be the reason.
+  void note_refusal() {
+    diary_ += "  refused: " + said_ + "\n";
+    if (refused_as_ == code::corrupt && said_.find("MANIFEST") != std::string::npos
+        && env_.disk().has_spoiled("/MANIFEST-")) {
+      is_given_up_ = true;
+      ++sum_.given_up;
+    }
   }
 
   void befall(trouble what) {
@@ -184,6 +204,9 @@ private:
       bench_.close();
       return;
     }
+    note_refusal();
+    if (is_given_up_)
+      return;
     ++sum_.found_out;
     EXPECT_EQ(refused_as_, code::corrupt) << said_;
     EXPECT_NE(said_.find("record"), std::string::npos) << said_;
@@ -236,6 +259,7 @@ private:
   std::string diary_;      ///< for a person: what has befallen this disk
   std::string said_;       ///< of the last opening
   code refused_as_ = code::ok;
+  bool is_given_up_ = false;
 };
 
 /// The lives in parts, so that none of them takes long on a busy machine.
@@ -251,9 +275,10 @@ TEST_P(PowerCut, keeps_what_was_acknowledged_in_order_and_nothing_that_was_never
     SCOPED_TRACE(fmt::format("repeat with TUTTI_SEED={} TUTTI_DISK_LIVES=1", seed));
     history{seed, sum}.run();
   }
-  const auto seen =
-      fmt::format("{} lives, {} opens failed, {} broke, {} tails cut, {} damaged, {} found out",
-                  sum.lives, sum.failed_opens, sum.broken, sum.torn, sum.damaged, sum.found_out);
+  const auto seen = fmt::format(
+      "{} lives, {} opens failed, {} broke, {} tails cut, {} damaged, {} found out, "
+      "{} given up",
+      sum.lives, sum.failed_opens, sum.broken, sum.torn, sum.damaged, sum.found_out, sum.given_up);
   RecordProperty("seen", seen);
   if (lives < lives_by_default / parts)
     return;
@@ -261,6 +286,7 @@ TEST_P(PowerCut, keeps_what_was_acknowledged_in_order_and_nothing_that_was_never
   EXPECT_GT(sum.broken, lives / 20) << seen;
   EXPECT_GT(sum.torn, lives / 50) << seen;
   EXPECT_GT(sum.found_out, lives / 50) << seen;
+  EXPECT_LT(sum.given_up, lives / 20) << seen;
 }
 
 INSTANTIATE_TEST_SUITE_P(Part, PowerCut, ::testing::Range<std::uint64_t>(0, parts));
