@@ -1,5 +1,5 @@
 // What a store must hold after a crash, told by its memory twin: some prefix of what it was asked,
-// not shorter than what it has acknowledged as durable, and cut between two batches.
+// not shorter than what it has acknowledged as durable, and cut between two requests.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,29 @@ namespace tutti::persistence::testing {
 
 class expected_store {
 public:
-  /// A batch that the store is asked to write.
-  void asks(const std::vector<request>& batch);
-  /// The store has answered the last batch. If that one had to be synced, it is durable now, and so
-  /// is all before it.
+  /// What the store is asked at once: it may write it as one batch or as several.
+  void asks(const std::vector<request>& all);
+  /// The store has answered all that it was asked. What is before the last request that had to be
+  /// synced is durable now, and so is that one.
   void is_acknowledged();
   /// The index of the last record, if everything that was asked is there.
   journal_index last_index() const;
 
-  /// True if `found` is one of the states that may be there; from now on it is the one that is.
+  /// True if `found` is one of the states that may be there; from now on it is one of those that
+  /// look like it.
   bool accepts(const remains& found);
   /// What would have been accepted, for a person.
   std::string story() const;
 
 private:
-  std::vector<disk> states_{disk{}}; ///< after each batch, from the beginning of this life
-  std::size_t durable_ = 0;          ///< index of the first state that may be found
-  bool last_needs_sync_ = false;
+  /// Two states may look the same and differ in what becomes of them: a decision that is to be
+  /// forgotten once it is done shows nothing of it.
+  struct branch {
+    std::vector<disk> states; ///< after each request, from the beginning of this life
+    std::size_t durable = 0;  ///< index of the first state that may be found
+    std::size_t synced = 0;   ///< … and once everything that was asked is acknowledged
+  };
+  std::vector<branch> branches_{{{disk{}}}};
 };
 
 /// All of `x` but the number of its life: a life that died while it began counts or does not.

@@ -94,16 +94,16 @@ private:
       said_ = std::string{name_of(refused_as_)} + ": " + ok.error().message();
       return false;
     }
+    for (const auto& x : std::exchange(bench_.warnings, {})) {
+      ++sum_.torn;
+      diary_ += "  " + x + "\n";
+    }
     const auto found = bench_.use().take_remains();
     const auto story = lasting_story_of(found);
     EXPECT_TRUE(expected_.accepts(found)) << diary_ << "found\n"
                                           << story << "expected one of\n"
                                           << expected_.story();
     last_ = expected_.last_index();
-    for (const auto& x : std::exchange(bench_.warnings, {})) {
-      ++sum_.torn;
-      diary_ += "  " + x + "\n";
-    }
     return true;
   }
 
