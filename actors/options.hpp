@@ -43,6 +43,9 @@ struct scheduler_options {
   base::duration repair_deadline = base::limits::repair_deadline;
   bool evicts_degraded = false;
   base::duration burst_pause = base::limits::burst_pause; ///< 0 = what is new is tried at once
+  /// Windows of the queue and of the binder: what is beyond them waits, and is not dropped.
+  std::size_t attempts_in_flight = base::limits::attempts_in_flight;
+  std::size_t bindings_in_flight = base::limits::bindings_in_flight;
   bool lists_plainly = false; ///< no streaming lists, for servers that lack them
   std::uint32_t planners = 1; ///< workers for long searches; 0 = bounded searches only
   std::size_t threads = 2;

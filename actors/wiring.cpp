@@ -59,6 +59,7 @@ protocol::role_ptr make_queue(const scheduler_options& how) {
   o.refuses_mixed_priorities = !is_before_1_37(how);
   o.has_others = how.has_others();
   o.burst_pause = how.burst_pause;
+  o.attempts_in_flight = how.attempts_in_flight;
   o.repair_deadline = how.repair_deadline;
   o.evicts_degraded = how.evicts_degraded;
   return std::make_unique<queue::queue_role>(o);
@@ -162,7 +163,7 @@ protocol::role_ptr founding::make_role(const protocol::address& where) const {
   case role_kind::queue:
     return make_queue(how_);
   case role_kind::binder:
-    return std::make_unique<bridge::binder_role>();
+    return std::make_unique<bridge::binder_role>(how_.bindings_in_flight);
   case role_kind::evictor:
     return make_evictor(how_, wall_at_zero_);
   case role_kind::status:

@@ -17,7 +17,7 @@ namespace tutti::bridge {
 using protocol::bind_verdict;
 using protocol::pod_state;
 
-binder_role::binder_role() : window_(base::limits::bindings_in_flight) {}
+binder_role::binder_role(std::size_t in_flight) : window_(in_flight) {}
 
 protocol::effects binder_role::on(const protocol::event& e, base::time_point now) {
   ensure(now >= now_);

@@ -1,12 +1,14 @@
 // Binds pods, reads them, and fences them: the only writer of Bindings.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <tuple>
 
+#include "base/limits.hpp"
 #include "bridge/exchange_window.hpp"
 #include "bridge/pod_view.hpp"
 #include "bridge/verdicts.hpp"
@@ -35,7 +37,8 @@ namespace tutti::bridge {
 /// replaces it, unless its fence is lower.
 class binder_role final : public protocol::role {
 public:
-  binder_role();
+  /// So many exchanges are out at once, at least 1; what is asked besides waits its turn.
+  explicit binder_role(std::size_t in_flight = base::limits::bindings_in_flight);
 
   protocol::effects on(const protocol::event& e, base::time_point now) override;
   std::uint64_t state_hash() const override;

@@ -23,6 +23,8 @@ std::vector<action_kind> doings() {
       {"cordon", "F21", "NODE", {"off"}, "no more pods for it; off=1: again"},
       {"gang", "", "GANG", {"members", "min", "cpu", "key"}, "a PodGroup and its pods come"},
       {"gang_gone", "F22", "GANG", {}, "all pods of a gang and its PodGroup are deleted"},
+      {"group_gone", "F22", "GANG", {}, "a PodGroup is deleted, and its pods stay"},
+      {"group_again", "F22", "GANG", {}, "it is made anew, as it was at first"},
       {"pod_gone", "F22", "POD", {"again"}, "a pod is deleted; again=1: and made anew at once"},
       {"pod_done", "", "POD", {}, "a pod has succeeded"},
       {"min", "F24", "GANG", {"to"}, "a gang's minCount is changed"},

@@ -98,7 +98,8 @@ void checker::audit_gangs() {
             label != node->second.labels.end())
           domains.insert(label->second);
     }
-    if (look("P1") && bound > 0 && bound < group.min_count && !has_started(group))
+    if (look("P1") && bound > 0 && bound < group.min_count && !has_started(group)
+        && !group.is_made_anew)
       say("P1", fmt::format("gang {} has {} of {} bound", name, bound, group.min_count));
     if (look("P2") && domains.size() > 1 && !has_moved)
       say("P2", fmt::format("gang {} is in {} domains", name, domains.size()));

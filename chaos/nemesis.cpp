@@ -34,6 +34,8 @@ sim::world::options world_of(const schedule& what) {
     out.scheduler.log = actors::decision_log::objects;
   out.scheduler.seed = what.seed;
   out.scheduler.burst_pause = what.burst_pause; // 0: also the rarest order of facts is tried
+  if (what.window > 0)
+    out.scheduler.attempts_in_flight = out.scheduler.bindings_in_flight = what.window;
   out.api.plane.seed = what.seed;
   return out;
 }
@@ -58,6 +60,8 @@ nemesis::deed nemesis::deed_of(std::string_view what) {
       {"cordon", &nemesis::cordon},
       {"gang", &nemesis::gang},
       {"gang_gone", &nemesis::gang_gone},
+      {"group_gone", &nemesis::group_gone},
+      {"group_again", &nemesis::group_again},
       {"pod_gone", &nemesis::pod_gone},
       {"pod_done", &nemesis::pod_done},
       {"min", &nemesis::min},
@@ -244,7 +248,7 @@ void nemesis::hear_again(sim::process& who, const protocol::address& from,
   if (hit == copies_.end())
     return;
   on_.time().after(time_of(*hit->what, "by"), [this, &who, from, to = what.to, again = what.what,
-                                                disks_lost = who.disks_lost()] {
+                                               disks_lost = who.disks_lost()] {
     const bool is_of_another_disk = on_.processes() == 1 && who.disks_lost() != disks_lost;
     if (who.is_up() && !is_of_another_disk)
       who.replica()->routes().send(from, to, again);

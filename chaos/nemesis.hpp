@@ -58,6 +58,9 @@ private:
   bool cordon(const action& x);
   bool gang(const action& x);
   bool gang_gone(const action& x);
+  bool group_gone(const action& x);
+  bool group_again(const action& x);
+  bool make_group(const action& x);
   bool pod_gone(const action& x);
   bool pod_done(const action& x);
   bool min(const action& x);
@@ -114,14 +117,14 @@ private:
     base::time_point until{};
     const action* what = nullptr;
   };
-  std::map<std::string, spell> down_;    ///< by word of the request
-  std::map<std::string, spell> stall_;   ///< by resource
-  std::map<std::string, spell> twice_;   ///< by resource
-  std::map<std::string, spell> expired_; ///< by resource
-  std::vector<awaited> places_;          ///< kill_at: passes of a row that are left
-  std::vector<awaited> frames_;          ///< link: frames until one is hit
-  std::vector<awaited> copies_;          ///< late: messages of its kind until one is copied
-  std::map<std::string, std::int64_t> cpus_of_gang_;
+  std::map<std::string, spell> down_;          ///< by word of the request
+  std::map<std::string, spell> stall_;         ///< by resource
+  std::map<std::string, spell> twice_;         ///< by resource
+  std::map<std::string, spell> expired_;       ///< by resource
+  std::vector<awaited> places_;                ///< kill_at: passes of a row that are left
+  std::vector<awaited> frames_;                ///< link: frames until one is hit
+  std::vector<awaited> copies_;                ///< late: messages of its kind until one is copied
+  std::map<std::string, const action*> gangs_; ///< as they came
   std::uint64_t last_cancel_ = 0;
   std::optional<violation> broken_;
 };

@@ -96,16 +96,20 @@ void nemesis::make_pod(const std::string& name, const std::string& gang, std::in
   apply(std::move(made));
 }
 
-bool nemesis::gang(const action& x) {
-  cpus_of_gang_[x.target] = number(x, "cpu");
+bool nemesis::make_group(const action& x) {
   json::object spec{{"schedulingPolicy",
                      {{"gang", {{"minCount", std::max<std::int64_t>(number(x, "min"), 1)}}}}}};
   if (const auto key = text(x, "key"); !key.empty())
     spec["schedulingConstraints"] = {{"topology", json::array{{{"key", key}}}}};
-  const bool did = apply({{"apiVersion", "scheduling.k8s.io/v1beta1"},
-                          {"kind", "PodGroup"},
-                          {"metadata", {{"name", x.target}, {"namespace", "default"}}},
-                          {"spec", std::move(spec)}});
+  return apply({{"apiVersion", "scheduling.k8s.io/v1beta1"},
+                {"kind", "PodGroup"},
+                {"metadata", {{"name", x.target}, {"namespace", "default"}}},
+                {"spec", std::move(spec)}});
+}
+
+bool nemesis::gang(const action& x) {
+  gangs_[x.target] = &x;
+  const bool did = make_group(x);
   for (std::int64_t n = 0; n < number(x, "members"); ++n)
     make_pod(fmt::format("{}-{}", x.target, n), x.target, number(x, "cpu"));
   return did;
@@ -122,6 +126,17 @@ bool nemesis::gang_gone(const action& x) {
   return ask("DELETE", std::string{groups_path} + x.target, {});
 }
 
+bool nemesis::group_gone(const action& x) {
+  return ask("DELETE", std::string{groups_path} + x.target, {});
+}
+
+bool nemesis::group_again(const action& x) {
+  const auto pos = gangs_.find(x.target);
+  const auto there =
+      on_.api().plane().objects().find(sim::api_server::kind_id::pod_groups, "default/" + x.target);
+  return pos != gangs_.end() && !there && make_group(*pos->second);
+}
+
 bool nemesis::pod_gone(const action& x) {
   const auto there =
       on_.api().plane().objects().find(sim::api_server::kind_id::pods, "default/" + x.target);
@@ -129,7 +144,7 @@ bool nemesis::pod_gone(const action& x) {
   if (!ask("DELETE", std::string{pods_path} + x.target + "?gracePeriodSeconds=0", {}))
     return false;
   if (number(x, "again") == 1)
-    make_pod(x.target, gang, cpus_of_gang_[gang]);
+    make_pod(x.target, gang, gangs_.contains(gang) ? number(*gangs_.at(gang), "cpu") : 0);
   return true;
 }
 

@@ -143,8 +143,8 @@ base::result<std::map<std::string, std::string>> read_pairs(const words& line, s
 }
 
 base::result<void> read_world(const words& line, schedule& into) {
-  constexpr std::array<std::string_view, 8> allowed{"shards", "replicas", "path",         "policy",
-                                                    "log",    "pause",    "faults_until", "until"};
+  constexpr std::array<std::string_view, 9> allowed{
+      "shards", "replicas", "path", "policy", "log", "pause", "window", "faults_until", "until"};
   auto pairs = read_pairs(line, 1, allowed);
   if (!pairs)
     return pairs.error();
@@ -174,6 +174,9 @@ base::result<void> read_world(const words& line, schedule& into) {
   into.log_is_objects = into.log_is_objects || into.replicas > 1;
   into.fast_path = text(x, "path") != "long" && !into.log_is_objects;
   into.burst_pause = time_of(x, "pause");
+  if (number(x, "window") < 0 || number(x, "window") > window_most)
+    return error{code::bad_input, "window is out of range", fmt::format("1 to {}", window_most)};
+  into.window = static_cast<std::uint32_t>(number(x, "window"));
   into.faults_until = time_of(x, "faults_until");
   into.until = time_of(x, "until");
   return {};
@@ -281,6 +284,8 @@ std::string write_schedule(const schedule& x) {
     more += " policy=evict";
   if (x.burst_pause > base::duration{})
     more += fmt::format(" pause={}", duration_text(x.burst_pause));
+  if (x.window > 0)
+    more += fmt::format(" window={}", x.window);
   out += fmt::format("seed {}\nworld shards={} path={}{} faults_until={} until={}\n", x.seed,
                      x.shards, x.fast_path ? "fast" : "long", more, duration_text(x.faults_until),
                      duration_text(x.until));

@@ -26,6 +26,8 @@ inline constexpr std::uint32_t schedule_format = 1;
 /// Of one world.
 inline constexpr std::uint32_t replicas_most = 9;
 
+inline constexpr std::int64_t window_most = 1024;
+
 struct schedule {
   std::string breaks; ///< id of an invariant; empty = none is known to break
   std::uint64_t seed = 1;
@@ -34,6 +36,7 @@ struct schedule {
   bool fast_path = true;
   bool evicts_degraded = false;  ///< `policy=evict`: members of a degraded gang go
   base::duration burst_pause{};  ///< `pause`: how long the queue waits for more; 0 = it does not
+  std::uint32_t window = 0;      ///< attempts and exchanges of the binder at once; 0 = as usual
   bool log_is_objects = false;   ///< decisions are API objects; without the fast path
   base::duration faults_until{}; ///< nothing fails after it, and all is healed
   base::duration until{};        ///< the end, at which everything must have come right

@@ -37,10 +37,9 @@ public:
     draw_users();
     draw_squeeze();
     draw_faults();
-    if (how_.replicas == 1) {
-      draw_operator();
-      draw_decay();
-    }
+    draw_operator();
+    draw_decay();
+    draw_orphans();
     std::stable_sort(out_.actions.begin(), out_.actions.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
     return std::move(out_);
@@ -90,10 +89,13 @@ private:
       out_.log_is_objects = true;
       out_.fast_path = false;
     }
-    out_.evicts_degraded = how_.replicas == 1 && random_stream{out_.seed, "policy"}.chance(1, 6);
+    out_.evicts_degraded = random_stream{out_.seed, "policy"}.chance(1, 6);
     // In most worlds every order of facts is tried, also the rarest.
-    if (how_.replicas == 1 && random_stream{out_.seed, "pause"}.chance(1, 4))
+    if (random_stream{out_.seed, "pause"}.chance(1, 4))
       out_.burst_pause = base::limits::burst_pause;
+    // F27: with a window of 256 no world would ever fill it.
+    if (random_stream window{out_.seed, "window"}; window.chance(1, 4))
+      out_.window = static_cast<std::uint32_t>(window.between(1, 3));
     out_.replicas = how_.replicas;
     out_.faults_until = how_.faults_for;
     out_.until = how_.faults_for + how_.quiet_for;
@@ -217,6 +219,22 @@ private:
         add(at, "pod_gone", fmt::format("g{}-{}", g, own.below(members)), {{"again", "0"}});
       else
         add(at, "min", fmt::format("g{}", g), {{"to", std::to_string(members + 1)}});
+    }
+  }
+
+  /// In every sixth world somebody deletes groups and leaves their pods; some are made anew.
+  void draw_orphans() {
+    random_stream own{out_.seed, "orphans"};
+    if (!own.chance(1, 6))
+      return;
+    for (auto left = own.between(1, 2); left > 0; --left) {
+      const auto g = own.below(gangs_);
+      const auto began = out_.actions[static_cast<std::size_t>(nodes_ + g)];
+      const auto at =
+          own.chance(1, 3) ? some_time(own) : began.at + sim::draw(own, 0ms, 40ms) / 1000 * 1000;
+      add(at, "group_gone", began.target);
+      if (own.chance(1, 2))
+        add(at + sim::draw(own, 1ms, 8s) / 1000 * 1000, "group_again", began.target);
     }
   }
 

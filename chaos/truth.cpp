@@ -122,6 +122,7 @@ void truth::take_group(const sim::api_server::event& e) {
   x.has_condition = read->has_started();
   const auto* degraded = api::find_condition(read->conditions, "tutti.dev/Degraded");
   x.is_degraded = degraded != nullptr && degraded->is_true();
+  x.is_made_anew = first_group_.emplace(x.name, x.uid).first->second != x.uid;
   groups_.insert_or_assign(x.name, std::move(x));
 }
 

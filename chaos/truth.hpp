@@ -51,6 +51,7 @@ struct group_truth {
   bool is_deleting = false;
   bool has_condition = false; ///< its condition is True
   bool is_degraded = false;   ///< its condition tutti.dev/Degraded is True
+  bool is_made_anew = false;  ///< one of its name was there before: pods may be bound of that one
 };
 
 /// A view may lag behind the truth so long: then it is stale, and nobody votes or binds by it.
@@ -95,6 +96,7 @@ private:
   std::map<std::string, node_truth> nodes_;
   std::map<std::string, std::map<std::string, std::string>> first_labels_; ///< by node, ever
   std::map<std::string, group_truth> groups_;
+  std::map<std::string, std::string> first_group_; ///< uid, by name, ever
   /// Until when a node offered what: appended when that ends.
   std::map<std::string, std::vector<std::pair<base::time_point, base::resources>>> past_offers_;
 };

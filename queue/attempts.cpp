@@ -45,7 +45,7 @@ void queue_role::fill_window() {
     return;
   std::vector<gang_entry*> released;
   for (auto* g : pools_.in(pool::queued)) {
-    if (in_flight() + released.size() >= base::limits::attempts_in_flight)
+    if (in_flight() + released.size() >= how_.attempts_in_flight)
       break;
     released.push_back(g);
   }

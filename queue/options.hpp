@@ -1,6 +1,7 @@
 // What the operator or the Kubernetes release decides for the queue.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct options {
   bool refuses_mixed_priorities = true;
   /// What is new is tried once nothing new has been heard of for so long; 0 = at once.
   base::duration burst_pause{};
+  /// So many gangs may be between their release and the end of their attempt; at least 1.
+  std::size_t attempts_in_flight = base::limits::attempts_in_flight;
   /// A started gang may be below its minimum for so long before it counts as degraded.
   base::duration repair_deadline = base::limits::repair_deadline;
   /// Members of a gang that the API server shows as degraded are evicted once its repair rests.

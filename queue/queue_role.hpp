@@ -24,10 +24,10 @@
 namespace tutti::queue {
 
 /// The role at `queue`. Hears facts from the mirror, growth from the topology and ends of attempts
-/// from partitions; sends `try_gang` to partitions, at most `limits::attempts_in_flight` at a time,
-/// in the order of priority and age; writes why a gang waits to the status writer; answers last
-/// looks and readers. `inspect` "retry" reads a gang, too, and has it tried now, whatever it rests
-/// for: somebody asks for that by hand.
+/// from partitions; sends `try_gang` to partitions, at most `options::attempts_in_flight` at a
+/// time, in the order of priority and age; writes why a gang waits to the status writer; answers
+/// last looks and readers. `inspect` "retry" reads a gang, too, and has it tried now, whatever it
+/// rests for: somebody asks for that by hand.
 ///
 /// The pools and their edges are drawn in gang_state.hpp. A gang comes back after
 ///
