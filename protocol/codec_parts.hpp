@@ -155,6 +155,7 @@ void describe(Io& io, B b, io_ref<Io, decision> x) {
   FIELD(Cancelled, x.cancelled);
   FIELD(AdoptedBy, x.adopted_by);
   FIELD(IsDone, x.is_done);
+  FIELD(Bound, x.bound);
 }
 
 } // namespace tutti::protocol::codec

@@ -6,12 +6,25 @@
 #include <fmt/core.h>
 
 #include "base/ensure.hpp"
+#include "base/hash.hpp"
 #include "base/mutant.hpp"
 
 namespace tutti::protocol {
 
 using base::code;
 using base::error;
+
+std::vector<std::uint64_t> bound_by(const decision& x) {
+  if (!x.is_done || x.what != verdict::committed)
+    return {};
+  auto out = x.bound;
+  for (const auto& part : x.chosen.slices)
+    for (const auto& s : part.seats)
+      if (std::find(x.cancelled.begin(), x.cancelled.end(), s.pod) == x.cancelled.end())
+        out.push_back(base::hash_of(s.pod.value));
+  std::sort(out.begin(), out.end());
+  return out;
+}
 
 decision tombstone_of(const decision& x) {
   ensure(x.is_done, x.by.gang.value, x.by.ordinal);
@@ -23,6 +36,7 @@ decision tombstone_of(const decision& x) {
   t.priority = x.priority;
   t.adopted_by = x.adopted_by;
   t.is_done = true;
+  t.bound = bound_by(x);
   return t;
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
@@ -21,7 +23,11 @@ inline base::epoch_no owner_of(const decision& x) {
   return std::max(x.by.epoch, x.adopted_by);
 }
 
-/// What is kept of a done decision: who won and that it is over.
+/// Whom a done decision has bound: its members without those given up, as `decision::bound` has
+/// them. Empty if it is not done, or aborted.
+std::vector<std::uint64_t> bound_by(const decision& x);
+
+/// What is kept of a done decision: who won, that it is over, and whom it has bound.
 decision tombstone_of(const decision& x);
 
 /// Why `slot` may not be decided now, `last` being the highest slot that was decided of its gang

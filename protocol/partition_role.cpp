@@ -84,7 +84,8 @@ void partition_role::on(const started& x) {
     mine.ordinal = d->by.ordinal;
     mine.decided_by = d->by;
     mine.is_done = d->is_done || d->what == verdict::aborted;
-    mine.bound = bound_by(*d);
+    if (d->what == verdict::committed) // an aborted slot says nothing of who was bound before
+      mine.bound = bound_by(*d);
     mine.name = d->gang_name;
     mine.is_lone_pod = d->is_lone_pod;
   }
@@ -186,19 +187,6 @@ void partition_role::refuse_quarantined(const try_gang& x, const entry& mine) {
   over.bound = bound_in(*x.who);
   out_.add(note{"partition.quarantined_gang", {{"gang", to_text(x.who->name)}}});
   out_.tell(to(role_kind::queue), std::move(over));
-}
-
-/// Pods are kept by the hash of their uid: there may be a hundred thousand of them.
-std::vector<std::uint64_t> partition_role::bound_by(const decision& what) {
-  std::vector<std::uint64_t> out;
-  if (!what.is_done || what.what != verdict::committed)
-    return out;
-  for (const auto& part : what.chosen.slices)
-    for (const auto& s : part.seats)
-      if (std::find(what.cancelled.begin(), what.cancelled.end(), s.pod) == what.cancelled.end())
-        out.push_back(base::hash_of(s.pod.value));
-  std::sort(out.begin(), out.end());
-  return out;
 }
 
 /// Members that the last decision has bound, and that are shown as if they waited. No older

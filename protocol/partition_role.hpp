@@ -129,7 +129,6 @@ private:
   void override_unknown(const decide_unknown& x);
 
   bool is_under_way(const base::gang_uid& gang, const entry& mine) const;
-  static std::vector<std::uint64_t> bound_by(const decision& what);
   static std::vector<base::pod_uid> bound_unseen(const entry& mine, const gang& shown);
   void resume(const decision_ptr& what);
   void refuse_late_facts(const try_gang& x, const entry& mine, std::vector<base::pod_uid> unseen);

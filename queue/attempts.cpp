@@ -180,14 +180,15 @@ void queue_role::hear(const protocol::new_epoch& x) {
   }
   for (auto* g : mine) {
     auto& attempt = *g->life->attempt;
-    if (count(*g).pending == 0) { // nobody is left to ask for; what is unfinished will be reported
+    // Nobody is left to ask for, or not enough are; what is unfinished will be reported.
+    if (judge(*g, how_).what != gate_verdict::kind::open || g->owed() > 0) {
       pools_.leave(*g);
       g->life->attempt.reset();
       reconsider(*g, true);
       continue;
     }
-    if (!attempt.who)
-      offer(*g, attempt); // was resumed before, and may be done by now
+    offer(*g, attempt); // as it is now: what was decided and done meanwhile is not reported again
+    attempt.has_changed = false;
     attempt.asked = 0;
     attempt.next_ask = now_;
     pools_.delay(*g, attempt.next_ask);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/limits.hpp"
+#include "protocol/decision_rules.hpp"
 #include "protocol/partition_role.hpp"
 
 namespace tutti::protocol {
@@ -188,7 +189,8 @@ TEST_F(partition, P2_a_new_owner_knows_from_the_log_who_is_bound) {
   auto done = *record("g", 4, true);
   done.chosen.slices.push_back({.shard = {0}, .seats = {{.pod = {"a"}}, {.pod = {"b"}}}});
   done.cancelled = {{"b"}};
-  starts({std::make_shared<const decision>(done)});
+  const auto kept = std::make_shared<const decision>(tombstone_of(done));
+  starts({kept, record("g", 5, false, verdict::aborted)});
   hear(try_gang{gang_of({{"a", ""}, {"b", ""}}), 0});
   EXPECT_TRUE(sent<begin_attempt>().empty());
   EXPECT_EQ(sent<attempt_over>().front().second.members_bound, std::vector<base::pod_uid>{{"a"}});

@@ -78,6 +78,33 @@ TEST_F(Owner, F6_a_gang_that_was_bound_whole_before_its_partition_died_is_not_tr
   EXPECT_EQ(row("a", "phase"), "Bound");
 }
 
+TEST_F(Owner, F6_a_gang_that_was_bound_in_part_is_tried_as_it_is_now) {
+  group("g", {.min = 2});
+  for (const char* member : {"g-0", "g-1", "g-2"})
+    pod(member, {.group = "g"});
+  const auto before = take<protocol::try_gang>();
+  ASSERT_EQ(before.size(), 1u);
+  for (const char* member : {"g-0", "g-1"})
+    pod(member, {.group = "g", .node = "n1"});
+  begins(protocol::partition_of(before[0].who->uid).value, 2); // done, and the word of it is lost
+  const auto after = take<protocol::try_gang>();
+  ASSERT_EQ(after.size(), 1u);
+  EXPECT_EQ(after[0].who->members.at(0).node.value, "n1")
+      << "what is asked for by facts of before is refused, or planned without them";
+}
+
+TEST_F(Owner, F6_a_gang_of_which_too_few_are_left_is_not_asked_for) {
+  group("g", {.min = 2});
+  for (const char* member : {"g-0", "g-1"})
+    pod(member, {.group = "g"});
+  const auto before = take<protocol::try_gang>();
+  ASSERT_EQ(before.size(), 1u);
+  pod_gone("g-1");
+  begins(protocol::partition_of(before[0].who->uid).value, 2);
+  EXPECT_TRUE(take<protocol::try_gang>().empty());
+  EXPECT_EQ(row("g", "reason"), "WaitingForMembers");
+}
+
 TEST_F(Owner, F6_a_resumed_attempt_of_a_gang_that_is_gone_does_not_fill_the_window_for_ever) {
   begin();
   synced();
