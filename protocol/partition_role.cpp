@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "base/limits.hpp"
 #include "base/mutant.hpp"
+#include "protocol/decision_rules.hpp"
 
 namespace tutti::protocol {
 
