@@ -2,14 +2,16 @@
 // a scheduler process of its own (`tutti local --server`) while its API server, in this process, is
 // filled.
 //
-//   tutti_bench_memory            up to 5,000 nodes, 40,000 bound pods, 40,000 gangs that fit
-//   nowhere tutti_bench_memory --quick    up to 5,000 nodes, 6,000 bound pods, 2,000 gangs
+//   tutti_bench_memory            to 5,000 nodes, 80,000 bound pods, 40,000 gangs without room
+//   tutti_bench_memory --quick    to 5,000 nodes, 6,000 bound pods, 2,000 gangs
 //
 // Each kind is added in steps, and memory is looked at after each, at rest. It contains everything:
 // the store, buffers, the flight recorder, and what the allocator keeps. What one more of a kind
-// costs is the slope between the first step and the last; what the first step costs beyond it is
-// constant: tables and buffers that are bounded and full from then on. Both are printed, and the
-// same of the bytes that the process has asked its allocator for and not given back.
+// costs is the slope from the first step to the last; what the first step costs beyond it is
+// constant: tables and buffers that are bounded and full from then on, and what a wave leaves in
+// the heap for the next one. So that it is constant the steps are of one size. Both are printed,
+// and the same of the bytes that the process has asked its allocator for and not given back, and of
+// those that are free there.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -54,14 +56,15 @@ constexpr int quiet_looks = 4;
 /// How many there are after each step.
 struct amounts {
   std::vector<int> nodes{1'000, 5'000};
-  std::vector<int> bound_pods{10'000, 40'000};
-  std::vector<int> pending_gangs{2'000, 10'000, 40'000};
+  std::vector<int> bound_pods{20'000, 40'000, 60'000, 80'000};
+  std::vector<int> pending_gangs{10'000, 20'000, 30'000, 40'000};
 };
 
 /// Of the scheduler process.
 struct bytes {
   double resident = 0;
   double in_use = 0; ///< asked for and not given back
+  double free = 0;   ///< given back to the allocator, and kept by it
 };
 
 /// A port that nobody listens on now.
@@ -128,7 +131,8 @@ public:
       most = std::max(most, now);
     }
     const auto in_use = metric("gang_heap_bytes{state=\"in_use\"}");
-    return {static_cast<double>(resident_bytes(pid_)), in_use};
+    const auto free = metric("gang_heap_bytes{state=\"free\"}");
+    return {static_cast<double>(resident_bytes(pid_)), in_use, free};
   }
 
 private:
@@ -184,20 +188,20 @@ struct kind {
   std::function<bool(const json::object& status, int count)> is_there;
 };
 
-/// The slope of the last step, and what all steps cost beyond it.
+/// The slope from the first step to the last, and what they cost beyond it.
 struct line {
   double kib_each = 0;
   double mib_constant = 0;
 };
 line line_through(double before, const std::vector<double>& after, const std::vector<int>& counts) {
   const auto last = counts.size() - 1;
-  const auto each = (after[last] - after[last - 1]) / (counts[last] - counts[last - 1]);
+  const auto each = (after[last] - after.front()) / (counts[last] - counts.front());
   return {each / 1024, (after[last] - before - each * counts[last]) / 1024 / 1024};
 }
 
 void measure(embedded& api, scheduler_process& who, const kind& k) {
   const auto before = who.at_rest("before any " + k.name, is_synced);
-  std::vector<double> resident, in_use;
+  std::vector<double> resident, in_use, free;
   int made = 0;
   for (const auto count : k.counts) {
     api.apply(k.make(made, count));
@@ -206,13 +210,16 @@ void measure(embedded& api, scheduler_process& who, const kind& k) {
                                  [&](const json::object& x) { return k.is_there(x, count); });
     resident.push_back(now.resident);
     in_use.push_back(now.in_use);
+    free.push_back(now.free);
     print(fact{"memory", fmt::format("with {} x {}", count, k.name), now.resident / 1024 / 1024,
                "MiB"});
   }
   const auto all = line_through(before.resident, resident, k.counts);
   const auto asked = line_through(before.in_use, in_use, k.counts);
+  const auto idle = line_through(before.free, free, k.counts);
   print(measured{"memory", "growth per " + k.name, all.kib_each, "KiB", k.limit_kib});
   print(fact{"memory", "of it in use per " + k.name, asked.kib_each, "KiB"});
+  print(fact{"memory", "of it free in the heap per " + k.name, idle.kib_each, "KiB"});
   print(fact{"memory", "constant beside each " + k.name, all.mib_constant, "MiB"});
   print(fact{"memory", "of it in use beside each " + k.name, asked.mib_constant, "MiB"});
 }
@@ -259,7 +266,8 @@ void run(const amounts& n) {
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   const auto asked = read_arguments(argc, argv, takes::nothing_more);
-  run(asked.is_quick ? amounts{.bound_pods = {2'000, 6'000}, .pending_gangs = {500, 2'000}}
-                     : amounts{});
+  run(asked.is_quick
+          ? amounts{.bound_pods = {2'000, 4'000, 6'000}, .pending_gangs = {500, 1'000, 2'000}}
+          : amounts{});
   return 0;
 }

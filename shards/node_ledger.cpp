@@ -105,7 +105,7 @@ void node_ledger::hold_anyway(const attempt_id& attempt, const std::vector<proto
     mine.victims.insert(v.pod);
   for (const auto& wanted : seats) {
     add_seat(attempt, wanted);
-    auto& e = entries_.at(wanted.pod);
+    auto& e = find(wanted.pod)->second;
     e.is_possible = !e.is_really_here();
   }
   recount();
@@ -130,20 +130,22 @@ void node_ledger::release(const attempt_id& attempt, const std::vector<pod_uid>&
   if (pos == claims_.end())
     return;
   for (const auto& pod : pods)
-    if (pos->second.seats.erase(pod) > 0)
+    if (pos->second.seats.erase(pod) > 0) {
+      pos->second.borrowed.erase(pod);
       drop_holder(attempt, pod);
+    }
   if (pos->second.seats.empty())
     claims_.erase(pos);
   recount();
 }
 
 void node_ledger::bound(const pod_uid& pod, const base::footprint& takes) {
-  auto& e = entries_[pod];
+  auto& e = entries_[base::packed_uid{pod.value}];
   if (e.holders.size() == 1)
-    if (const auto& only = *e.holders.begin(); !claims_.at(only).victims.empty())
-      e.borrower = only;
+    if (auto& only = claims_.at(e.holders.front()); !only.victims.empty())
+      only.borrowed.insert(pod);
   if (base::is_planted(base::mutant::count_reserved_and_bound_twice) && !e.holders.empty())
-    entries_[pod_uid{pod.value + " as reserved"}] = e;
+    entries_[base::packed_uid{pod.value + " as reserved"}] = e;
   // The API server's word replaces ours: the pod may have been resized since it was promised room.
   e.takes = takes;
   e.is_bound = true;
@@ -154,23 +156,23 @@ void node_ledger::bound(const pod_uid& pod, const base::footprint& takes) {
 }
 
 void node_ledger::gone(const pod_uid& pod) {
-  if (auto pos = entries_.find(pod); pos != entries_.end())
+  if (auto pos = find(pod); pos != entries_.end())
     erase(pos);
   recount();
 }
 
 bool node_ledger::may_bind(const attempt_id& attempt, const pod_uid& pod) {
-  auto pos = entries_.find(pod);
+  auto pos = find(pod);
   if (pos == entries_.end())
     return false;
   auto& mine = pos->second;
   if (mine.is_really_here())
     return true;
-  if (!mine.holders.contains(attempt))
+  if (!has(mine.holders, attempt))
     return false; // never for room that is not held
   resources really;
   for (const auto& [other, e] : entries_) {
-    if (other == pod || !(e.is_really_here() || e.is_possible))
+    if (&e == &mine || !(e.is_really_here() || e.is_possible))
       continue;
     if (first_collision(mine.takes.ports, e.takes.ports) != nullptr)
       return false;
@@ -189,7 +191,7 @@ base::footprint node_ledger::free() const {
   out.amounts = greater(plain, lesser(resources{}, plain + credits()));
   for (const auto& [pod, e] : entries_)
     for (const auto& port : e.takes.ports)
-      if (!is_covered_port(pod, port))
+      if (claims_.empty() || !is_covered_port({pod.text()}, port))
         out.ports.push_back(port);
   std::sort(out.ports.begin(), out.ports.end());
   return out;
@@ -206,7 +208,7 @@ std::uint64_t node_ledger::state_hash() const {
   auto h = hash_of(allocatable_);
   const auto add = [&h](std::uint64_t x) { h = base::hash_combine(h, x); };
   for (const auto& [pod, e] : entries_) {
-    add(base::hash_of(pod.value));
+    add(base::hash_of(pod.text()));
     add(hash_of(e.takes.amounts));
     for (const auto& p : e.takes.ports) {
       add(static_cast<std::uint64_t>(p.port));
@@ -214,7 +216,6 @@ std::uint64_t node_ledger::state_hash() const {
     }
     for (const auto& holder : e.holders)
       add(std::hash<attempt_id>{}(holder));
-    add(e.borrower ? std::hash<attempt_id>{}(*e.borrower) : 0);
     add((e.is_bound ? 4u : 0u) + (e.is_allowed ? 2u : 0u) + (e.is_possible ? 1u : 0u)
         + 8 * e.holders.size());
   }
@@ -226,13 +227,16 @@ std::uint64_t node_ledger::state_hash() const {
     for (const auto& v : with.victims)
       add(base::hash_of(v.value));
     add(with.victims.size());
+    for (const auto& b : with.borrowed)
+      add(base::hash_of(b.value));
+    add(with.borrowed.size());
   }
   return h;
 }
 
 void node_ledger::add_seat(const attempt_id& attempt, const protocol::seat& wanted) {
   claims_[attempt].seats.insert(wanted.pod);
-  auto& e = entries_[wanted.pod];
+  auto& e = entries_[base::packed_uid{wanted.pod.value}];
   if (e.is_bound)
     return; // it is here already: counted as the API server says
   if (e.holders.empty())
@@ -243,25 +247,29 @@ void node_ledger::add_seat(const attempt_id& attempt, const protocol::seat& want
     if (std::find(e.takes.ports.begin(), e.takes.ports.end(), p) == e.takes.ports.end())
       e.takes.ports.push_back(p);
   std::sort(e.takes.ports.begin(), e.takes.ports.end());
-  e.holders.insert(attempt);
+  if (!has(e.holders, attempt))
+    e.holders.insert(std::lower_bound(e.holders.begin(), e.holders.end(), attempt), attempt);
+}
+
+bool node_ledger::has(const std::vector<attempt_id>& ascending, const attempt_id& x) {
+  return std::binary_search(ascending.begin(), ascending.end(), x);
 }
 
 void node_ledger::drop_holder(const attempt_id& attempt, const pod_uid& pod) {
-  auto pos = entries_.find(pod);
+  auto pos = find(pod);
   if (pos == entries_.end())
     return;
-  if (pos->second.borrower == attempt)
-    pos->second.borrower.reset();
-  pos->second.holders.erase(attempt);
+  std::erase(pos->second.holders, attempt);
   if (pos->second.holders.empty() && !pos->second.is_bound)
     entries_.erase(pos);
 }
 
 void node_ledger::erase(entries::iterator pos) {
-  const auto pod = pos->first;
+  const pod_uid pod{pos->first.text()};
   entries_.erase(pos);
   for (auto c = claims_.begin(); c != claims_.end();) {
     c->second.victims.erase(pod);
+    c->second.borrowed.erase(pod);
     const bool was_seat = c->second.seats.erase(pod) > 0;
     c = was_seat && c->second.seats.empty() ? claims_.erase(c) : std::next(c);
   }
@@ -273,15 +281,11 @@ std::optional<node_ledger::refusal>
 node_ledger::rival_for(const attempt_id& attempt,
                        const std::vector<protocol::victim>& victims) const {
   for (const auto& v : victims) {
-    for (const auto& [other, with] : claims_)
-      if (other != attempt && with.victims.contains(v.pod))
+    for (const auto& [other, with] : claims_) {
+      const bool is_named = other != attempt && with.victims.contains(v.pod);
+      if (is_named || (with.borrowed.contains(v.pod) && victims_here(with) != resources{}))
         return refusal{v.pod, {"victim", 1, 0}, {other}};
-    const auto pos = entries_.find(v.pod);
-    if (pos == entries_.end() || !pos->second.borrower)
-      continue;
-    const auto& borrower = *pos->second.borrower;
-    if (victims_here(claims_.at(borrower)) != resources{})
-      return refusal{v.pod, {"victim", 1, 0}, {borrower}};
+    }
   }
   return std::nullopt;
 }
@@ -297,7 +301,7 @@ std::optional<node_ledger::refusal> node_ledger::overload(const node_ledger& bef
     return std::nullopt;
   std::set<attempt_id> rivals;
   for (const auto& pod : claims_.at(by).seats) {
-    const auto& holders = entries_.at(pod).holders;
+    const auto& holders = at(pod).holders;
     rivals.insert(holders.begin(), holders.end());
   }
   rivals.erase(by);
@@ -308,17 +312,16 @@ std::optional<node_ledger::refusal> node_ledger::taken_port(const attempt_id& at
                                                             const protocol::seat& wanted) const {
   if (wanted.takes.ports.empty())
     return std::nullopt;
-  auto known = entries_.find(wanted.pod);
+  const auto known = find(wanted.pod);
   if (known != entries_.end() && known->second.is_bound)
     return std::nullopt;
   const auto& my_victims = claims_.at(attempt).victims;
   for (const auto& [pod, e] : entries_) {
-    if (pod == wanted.pod || (e.is_bound && my_victims.contains(pod)))
+    if ((known != entries_.end() && &e == &known->second)
+        || (e.is_bound && my_victims.contains({pod.text()})))
       continue;
-    if (const auto* port = first_collision(wanted.takes.ports, e.takes.ports)) {
-      std::vector<attempt_id> holders(e.holders.begin(), e.holders.end());
-      return refusal{wanted.pod, port_shortage(*port), std::move(holders)};
-    }
+    if (const auto* port = first_collision(wanted.takes.ports, e.takes.ports))
+      return refusal{wanted.pod, port_shortage(*port), e.holders};
   }
   return std::nullopt;
 }
@@ -326,7 +329,7 @@ std::optional<node_ledger::refusal> node_ledger::taken_port(const attempt_id& at
 resources node_ledger::victims_here(const claim& of) const {
   resources out;
   for (const auto& v : of.victims)
-    if (auto pos = entries_.find(v); pos != entries_.end() && pos->second.is_bound)
+    if (const auto pos = find(v); pos != entries_.end() && pos->second.is_bound)
       out += pos->second.takes.amounts;
   return out;
 }
@@ -336,9 +339,9 @@ resources node_ledger::credit(const attempt_id& of, const claim& with) const {
     return {};
   resources seats;
   for (const auto& pod : with.seats) {
-    const auto& e = entries_.at(pod);
+    const auto& e = at(pod);
     const bool is_only_ours =
-        e.is_bound ? e.borrower == of : e.holders.size() == 1 && e.holders.contains(of);
+        e.is_bound ? with.borrowed.contains(pod) : e.holders.size() == 1 && has(e.holders, of);
     if (is_only_ours)
       seats += e.takes.amounts;
   }
@@ -360,7 +363,7 @@ std::vector<attempt_id> node_ledger::holders_of(const attempt_id& asker,
   std::int64_t in_the_way = 0;
   for (const auto& [pod, e] : entries_) {
     const auto amount = amount_of(e.takes.amounts, lacking.name);
-    if (amount <= 0 || e.holders.empty() || e.holders.contains(asker))
+    if (amount <= 0 || e.holders.empty() || has(e.holders, asker))
       continue;
     in_the_way = base::checked_add(in_the_way, amount);
     found.insert(e.holders.begin(), e.holders.end());
@@ -377,7 +380,7 @@ bool node_ledger::is_covered_port(const pod_uid& pod, const base::host_port& por
     if (!with.victims.contains(pod))
       continue;
     for (const auto& seat : with.seats) {
-      const auto& e = entries_.at(seat);
+      const auto& e = at(seat);
       if (!e.is_bound && e.holders.size() == 1
           && first_collision(e.takes.ports, base::port_list{port}) != nullptr)
         return true;
@@ -390,13 +393,13 @@ void node_ledger::recount() {
   sum_ = {};
   for (const auto& [pod, e] : entries_) {
     sum_ += e.takes.amounts;
-    ensure_slow(e.is_bound || !e.holders.empty(), pod.value);
-    ensure_slow(!(e.is_bound && !e.holders.empty()), pod.value);
+    ensure_slow(e.is_bound || !e.holders.empty(), pod.text());
+    ensure_slow(!(e.is_bound && !e.holders.empty()), pod.text());
   }
 #ifdef TUTTI_SLOW_CHECKS
   for (const auto& [attempt, with] : claims_)
     for (const auto& seat : with.seats)
-      ensure_slow(entries_.contains(seat), seat.value, attempt.gang.value);
+      ensure_slow(find(seat) != entries_.end(), seat.value, attempt.gang.value);
 #endif
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/ids.hpp"
 #include "base/resources.hpp"
+#include "base/uid.hpp"
 #include "protocol/plan.hpp"
 
 namespace tutti::shards {
@@ -102,10 +103,10 @@ public:
   std::uint64_t state_hash() const;
 
 private:
+  /// There is one per pod of the cluster: what only promised ones need is kept elsewhere.
   struct entry {
     base::footprint takes;
-    std::set<base::attempt_id> holders;       ///< empty once bound
-    std::optional<base::attempt_id> borrower; ///< once bound: who alone held it, and named victims
+    std::vector<base::attempt_id> holders; ///< ascending; empty once bound
     bool is_bound = false;
     bool is_allowed = false;  ///< by may_bind, not seen bound yet
     bool is_possible = false; ///< held before this ledger was rebuilt: may be on its way
@@ -114,12 +115,24 @@ private:
   struct claim {
     std::set<base::pod_uid> seats; ///< bound ones included
     std::set<base::pod_uid> victims;
+    /// Of the seats: bound on room that victims lend, because this attempt alone held them.
+    std::set<base::pod_uid> borrowed;
   };
-  using entries = std::map<base::pod_uid, entry>;
+  using entries = std::map<base::packed_uid, entry>;
 
   void add_seat(const base::attempt_id& attempt, const protocol::seat& wanted);
   void drop_holder(const base::attempt_id& attempt, const base::pod_uid& pod);
   void erase(entries::iterator pos);
+  entries::iterator find(const base::pod_uid& pod) {
+    return entries_.find(base::packed_uid{pod.value});
+  }
+  entries::const_iterator find(const base::pod_uid& pod) const {
+    return entries_.find(base::packed_uid{pod.value});
+  }
+  const entry& at(const base::pod_uid& pod) const {
+    return entries_.at(base::packed_uid{pod.value});
+  }
+  static bool has(const std::vector<base::attempt_id>& ascending, const base::attempt_id& x);
   std::optional<refusal> rival_for(const base::attempt_id& attempt,
                                    const std::vector<protocol::victim>& victims) const;
   std::optional<refusal> taken_port(const base::attempt_id& attempt,

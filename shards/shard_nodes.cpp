@@ -55,7 +55,7 @@ void shard_role::begin_node(const node_uid& node) {
   ensure(e != nullptr, node.value);
   node_begin begin{.facts = e->facts, .residents = {}, .reservations = {}};
   for (const auto& [pod, takes] : e->residents)
-    begin.residents.push_back({pod, takes});
+    begin.residents.push_back({{pod.text()}, takes});
   for (const auto& attempt : book_.on_node(node)) {
     const auto* r = book_.find(attempt);
     hold again{attempt, {}, {}, 0};
@@ -94,7 +94,7 @@ bool shard_role::is_promised(const node_uid& node) const {
   const auto* e = nodes_.find(node);
   if (e != nullptr)
     for (const auto& [pod, takes] : e->residents)
-      if (book_.rival_for_victim({}, pod))
+      if (book_.rival_for_victim({}, {pod.text()}))
         return true;
   return false;
 }
@@ -146,9 +146,11 @@ void shard_role::on_child_died(const node_uid& node) {
 }
 
 void shard_role::hear(const pod_arrived& x) {
-  const auto old = nodes_.find(x.node);
-  const bool is_same =
-      old != nullptr && old->residents.contains(x.pod) && old->residents.at(x.pod) == x.takes;
+  bool is_same = false;
+  if (const auto* old = nodes_.find(x.node)) {
+    const auto before = old->residents.find(base::packed_uid{x.pod.value});
+    is_same = before != old->residents.end() && before->second == x.takes;
+  }
   nodes_.arrived(x);
   if (nodes_.known(x.node) != nullptr && !is_same)
     out_.tell(to_node(x.node), x);

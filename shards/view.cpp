@@ -27,7 +27,7 @@ const node_entry* node_table::known(const node_uid& node) const {
 
 bool node_table::is_resident(const node_uid& node, const pod_uid& pod) const {
   const auto* e = find(node);
-  return e != nullptr && e->residents.contains(pod);
+  return e != nullptr && e->residents.contains(base::packed_uid{pod.value});
 }
 
 bool node_table::seen(const protocol::node_facts_ptr& facts, std::uint64_t move) {
@@ -69,7 +69,7 @@ void node_table::gone(const node_uid& node) {
 
 void node_table::arrived(const protocol::pod_arrived& pod) {
   untold_pods_.erase(pod.pod);
-  all_[pod.node].residents[pod.pod] = pod.takes;
+  all_[pod.node].residents[base::packed_uid{pod.pod.value}] = pod.takes;
 }
 
 void node_table::left(const protocol::pod_left& pod) {
@@ -77,7 +77,7 @@ void node_table::left(const protocol::pod_left& pod) {
   auto pos = all_.find(pod.node);
   if (pos == all_.end())
     return;
-  pos->second.residents.erase(pod.pod);
+  pos->second.residents.erase(base::packed_uid{pod.pod.value});
   if (!pos->second.facts && pos->second.residents.empty())
     all_.erase(pos);
 }
@@ -132,7 +132,7 @@ void node_table::trust(const protocol::view_trust& x) {
     if (e.facts)
       untold_nodes_.insert(node);
     for (const auto& [pod, takes] : e.residents)
-      untold_pods_[pod] = node;
+      untold_pods_[{pod.text()}] = node;
   }
 }
 
@@ -211,7 +211,7 @@ std::uint64_t node_table::state_hash() const {
     add(hash_of(node.value));
     add(e.facts ? e.facts->facts_hash + 1 : 0);
     for (const auto& [pod, takes] : e.residents) {
-      add(hash_of(pod.value));
+      add(hash_of(pod.text()));
       add_takes(takes);
     }
     add(e.residents.size() * 4 + (e.free ? 1 : 0) + (e.is_idle_told ? 2 : 0));
