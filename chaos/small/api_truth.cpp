@@ -5,7 +5,9 @@
 
 #include "base/ensure.hpp"
 #include "base/hash.hpp"
+#include "bridge/decision_objects.hpp"
 #include "bridge/pod_view.hpp"
+#include "protocol/decision_rules.hpp"
 
 namespace tutti::chaos::small {
 
@@ -44,7 +46,16 @@ protocol::answered refusal(std::uint64_t id, int status, std::string message) {
   return {id, status, json::serialize(json::value{{"message", message}}), 0};
 }
 
+std::string list_of(const std::string* object) {
+  return fmt::format(R"({{"metadata":{{"resourceVersion":"1"}},"items":[{}]}})",
+                     object != nullptr ? *object : "");
+}
+
 } // namespace
+
+bool is_about_decisions(const protocol::http_request& request) {
+  return request.target.find("/gangdecisions") != std::string::npos;
+}
 
 target target_of(const protocol::http_request& request) {
   constexpr std::string_view before = "/pods/";
@@ -60,7 +71,49 @@ std::string node_of(const protocol::http_request& binding) {
   return at(json::parse(binding.body), "/target/name");
 }
 
+/// As a server keeps an object: it gives it a uid and a version for each change.
+void api_truth::write(const std::string& body) {
+  auto object = json::parse(body).as_object();
+  auto& meta = object.at("metadata").as_object();
+  meta["uid"] = "decision-uid";
+  meta["resourceVersion"] = std::to_string(++version_);
+  object_ = std::make_shared<const std::string>(json::serialize(object));
+  const auto read = bridge::read_decision_object(object);
+  ensure(read.has_value(), *object_);
+  auto what = bridge::decision_of(*read, read->record);
+  ensure(what.has_value(), *object_);
+  decision_ = std::make_shared<const protocol::decision>(std::move(*what));
+}
+
+/// A create of what is there is refused, and so is a replacement of another version than there is.
+protocol::answered api_truth::serve_decision(std::uint64_t id,
+                                             const protocol::http_request& request) {
+  const bool is_all = request.target.find("/namespaces/") == std::string::npos;
+  if (request.method == "GET") {
+    if (!is_all)
+      return object_ ? protocol::answered{id, 200, *object_, 0} : refusal(id, 404, "not found");
+    const bool is_hidden = request.target.find("labelSelector") != std::string::npos && decision_
+                           && protocol::is_finished(*decision_);
+    return {id, 200, list_of(is_hidden ? nullptr : object_.get()), 0};
+  }
+  if (request.method == "POST") {
+    if (object_)
+      return refusal(id, 409, "AlreadyExists");
+    write(request.body);
+    return {id, 201, *object_, 0};
+  }
+  ensure(request.method == "PUT", request.method, request.target);
+  if (!object_)
+    return refusal(id, 404, "not found");
+  if (at(json::parse(request.body), "/metadata/resourceVersion") != std::to_string(version_))
+    return refusal(id, 409, "the object has been modified");
+  write(request.body);
+  return {id, 200, *object_, 0};
+}
+
 protocol::answered api_truth::serve(std::uint64_t id, const protocol::http_request& request) {
+  if (is_about_decisions(request))
+    return serve_decision(id, request);
   const auto [n, is_binding] = target_of(request);
   auto& x = all_.at(n);
   if (x.is_gone)
@@ -97,6 +150,8 @@ std::uint64_t api_truth::state_hash() const {
     for (const auto* text : {&x.node, &x.fence, &x.touch})
       h = base::hash_combine(h, base::hash_of(*text));
   }
+  if (object_)
+    h = base::hash_combine(h, base::hash_of(*object_));
   return h;
 }
 

@@ -17,6 +17,9 @@ struct exhaust_options {
   std::uint32_t faults = 0;        ///< so many may happen on one path
   std::vector<fault_kind> kinds{}; ///< only these; empty = all
   bool is_reduced = true;          ///< false: every order is tried, without reduction.cpp
+  /// What a process says and hears that has lost something and does not know comes last. All orders
+  /// are the same; a budget sees others of them.
+  bool is_old_owner_slow = false;
   std::uint64_t states_max = UINT64_MAX;
   /// So many new states are looked at behind each fault: breadth, where all of it is too much.
   std::uint64_t states_per_fault = UINT64_MAX;
@@ -45,14 +48,14 @@ exhaust_result exhaust(const exhaust_options& how);
 
 /// Every pair of two kinds, and each kind with itself. Two faults are too many for one search: one
 /// per pair has seen something of each when a budget ends it.
-std::vector<std::vector<fault_kind>> pairs_of_kinds();
+std::vector<std::vector<fault_kind>> pairs_of_kinds(log_kind where);
 /// Two faults, pair by pair, `states_max` for each. Complete if every pair is.
 exhaust_result exhaust_pairs(exhaust_options how);
 /// Adds the counts of `x`; the first that broke something stays.
 void add(exhaust_result& to, exhaust_result x);
 
 /// Rows of the crash table that this world cannot reach, each with the reason.
-const std::map<std::string, std::string, std::less<>>& unreachable_rows();
+const std::map<std::string, std::string, std::less<>>& unreachable_rows(log_kind where);
 /// All rows of protocol/README.md, 2.8.
 const std::vector<std::string>& all_rows();
 

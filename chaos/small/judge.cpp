@@ -33,10 +33,10 @@ bool is_live(const decision& x) {
 } // namespace
 
 /// Upholds S8: what a shard has obeyed is durable, and nothing older gets a yes.
-void world::judge_effect(const protocol::address& of, const protocol::effect& e) {
+void world::judge_effect(const place& of, const protocol::effect& e) {
   if (of.kind != protocol::role_kind::shard)
     return;
-  auto& highest = obeyed_.at(of.index);
+  auto& highest = obeyed_.at(of.in).at(of.index);
   if (const auto* a = std::get_if<protocol::append>(&e)) {
     if (const auto* seen = std::get_if<protocol::epoch_record>(&a->what)) {
       if (seen->seen.value < highest)
@@ -76,10 +76,10 @@ void world::judge_pods(const api_truth& before) {
 }
 
 /// Upholds S1a: per node, who is bound there or promised room there, each pod once; there is room
-/// for one.
+/// for one. By the shard's present owner: what a former one promises comes to nothing.
 void world::judge_room() {
   for (std::uint32_t s = 0; s < shards; ++s) {
-    const auto* role = find(protocol::to_shard({s}));
+    const auto* role = find(place_of(s));
     if (role == nullptr)
       continue;
     std::uint32_t there = 0; // a bit per pod
@@ -93,8 +93,29 @@ void world::judge_room() {
     for (std::size_t n = 0; n < pods; ++n)
       if (const auto& x = api_.all()[n]; !x.is_gone && !x.node.empty() && node_number(x.node) == s)
         there |= 1u << n;
+    judge_known(s, static_cast<const shards::shard_role&>(*role));
     if (there == 3)
       say("S1a", fmt::format("the room of node n{} is promised to both pods", s));
+  }
+}
+
+/// Upholds S1a: nobody else is here to whom room could be promised that is taken. So it must be
+/// known to be taken: a shard that may promise counts everybody who is bound on its node, as seen
+/// or as promised.
+void world::judge_known(std::uint32_t shard, const shards::shard_role& role) {
+  const auto& node = *the_scene().nodes.at(shard);
+  if (!role.nodes().is_fresh())
+    return;
+  for (std::size_t n = 0; n < pods; ++n) {
+    const auto& x = api_.all()[n];
+    const base::pod_uid pod{api_truth::uid_of(n)};
+    if (x.is_gone || x.node != node.name.value || role.nodes().is_resident(node.uid, pod))
+      continue;
+    const auto& all = role.reservations().all();
+    if (std::none_of(all.begin(), all.end(),
+                     [&](const auto& r) { return r.second.left.contains(pod); }))
+      say("S1a", fmt::format("pod {} is on node n{}, whose shard does not know it",
+                             api_truth::name_of(n), shard));
   }
 }
 
@@ -108,18 +129,7 @@ void world::judge_store(const log& before) {
       say("S2", fmt::format("decision {} is lost", slot.ordinal));
       continue;
     }
-    const auto& a = *old.what;
-    const auto& b = *pos->second.what;
-    if (a.by != b.by || a.what != b.what || (a.is_done && !b.is_done)
-        || b.adopted_by < a.adopted_by)
-      say("S2", fmt::format("decision {} was taken back", slot.ordinal));
-    if (b.is_done)
-      continue; // what is kept of it has no plan
-    if (!(a.chosen == b.chosen))
-      say("S2", fmt::format("decision {} has another plan than before", slot.ordinal));
-    for (const auto& pod : a.cancelled)
-      if (!is_cancelled(b, pod))
-        say("S2", fmt::format("decision {} has lost a cancelled member", slot.ordinal));
+    judge_change(*old.what, *pos->second.what);
   }
   std::array<int, pods> plans{};
   const decision* last = nullptr;
@@ -129,18 +139,57 @@ void world::judge_store(const log& before) {
       say("S7",
           fmt::format("decision {} stands while {} is not done", slot.ordinal, last->by.ordinal));
     last = &d;
-    std::size_t members = 0;
+    note_plan(d);
     for (const auto& part : d.chosen.slices)
-      for (const auto& s : part.seats) {
-        ++members;
-        decided_ |= bit_of(pod_number(s.pod), node_number(s.node_name.value));
+      for (const auto& s : part.seats)
         if (is_live(d) && !is_cancelled(d, s.pod) && ++plans.at(pod_number(s.pod)) > 1)
           say("S6", fmt::format("pod {} is in two live plans", s.pod_name));
-      }
-    if (is_live(d) && members + d.bound_already.at(0) < pods)
-      say("S4", fmt::format("decision {} has {} members, the minimum is {}", slot.ordinal, members,
-                            pods));
   }
+}
+
+/// Upholds S2: of one slot.
+void world::judge_change(const decision& was, const decision& is) {
+  const auto slot = was.by.ordinal;
+  if (was.by != is.by || was.what != is.what || (was.is_done && !is.is_done)
+      || is.adopted_by < was.adopted_by)
+    say("S2", fmt::format("decision {} was taken back", slot));
+  if (is.is_done)
+    return; // what is kept of it has no plan
+  if (!(was.chosen == is.chosen))
+    say("S2", fmt::format("decision {} has another plan than before", slot));
+  for (const auto& pod : was.cancelled)
+    if (!is_cancelled(is, pod))
+      say("S2", fmt::format("decision {} has lost a cancelled member", slot));
+}
+
+/// Upholds S4. What is decided may be bound from here on.
+void world::note_plan(const decision& what) {
+  std::size_t members = 0;
+  for (const auto& part : what.chosen.slices)
+    for (const auto& s : part.seats) {
+      ++members;
+      decided_ |= bit_of(pod_number(s.pod), node_number(s.node_name.value));
+    }
+  if (is_live(what) && members + what.bound_already.at(0) < pods)
+    say("S4", fmt::format("decision {} has {} members, the minimum is {}", what.by.ordinal, members,
+                          pods));
+}
+
+/// Upholds S2, S4, S7: an object holds the last slot of its gang.
+void world::judge_object(const protocol::decision_ptr& was) {
+  const auto& is = api_.decision();
+  if (is == was || is == nullptr)
+    return;
+  note_plan(*is);
+  if (was == nullptr)
+    return;
+  if (was->by.ordinal == is->by.ordinal)
+    judge_change(*was, *is);
+  else if (is->by.ordinal < was->by.ordinal)
+    say("S2", fmt::format("decision {} is lost", was->by.ordinal));
+  else if (is_live(*was))
+    say("S7",
+        fmt::format("decision {} stands while {} is not done", is->by.ordinal, was->by.ordinal));
 }
 
 /// Upholds S5 and S10, and that no gang ends in part: nothing is under way, no timer runs.
@@ -150,16 +199,18 @@ std::optional<finding> judge_end(const world& x) {
     bound += p.node.empty() ? 0 : 1;
   if (!x.was_removed() && bound != pods)
     return finding{"L1", fmt::format("{} of {} pods are bound at the end", bound, pods)};
-  for (const auto& [slot, kept] : x.store().all().decisions)
-    if (is_live(*kept.what))
-      return finding{"S5", fmt::format("decision {} is not done at the end", slot.ordinal)};
-  if (x.find(protocol::to_gang(the_scene().gang)) != nullptr)
-    return finding{"S5", "a coordinator is left, and nothing will wake it"};
-  for (std::uint32_t s = 0; s < shards; ++s)
-    if (const auto* role = x.find(protocol::to_shard({s}));
-        role != nullptr
-        && !static_cast<const shards::shard_role*>(role)->reservations().all().empty())
-      return finding{"S10", fmt::format("shard {} holds room at the end", s)};
+  if (const auto* live = x.live_decision())
+    return finding{"S5", fmt::format("decision {} is not done at the end", live->by.ordinal)};
+  for (const auto& [where, here] : x.roles()) {
+    if (where.kind == protocol::role_kind::gang)
+      return finding{"S5", "a coordinator is left, and nothing will wake it"};
+    if (where.kind == protocol::role_kind::shard
+        && !static_cast<const shards::shard_role&>(*here.role).reservations().all().empty())
+      return finding{"S10", fmt::format("{} holds room at the end", to_text(where))};
+  }
+  for (std::size_t unit = 0; unit < units; ++unit)
+    if (x.find(x.place_of(unit)) == nullptr)
+      return finding{"L1", fmt::format("nobody runs {}", protocol::to_text(address_of(unit)))};
   return std::nullopt;
 }
 

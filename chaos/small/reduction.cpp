@@ -86,14 +86,6 @@ bool is_more_of_the_same(const world& x, const item& it, const protocol::message
   return e != nullptr && e->is_up();
 }
 
-/// The attempt whose decision is being rolled forward; it alone asks nodes for leave.
-const base::attempt_id* live_attempt(const world& x) {
-  for (const auto& [slot, kept] : x.store().all().decisions)
-    if (kept.what->what == protocol::verdict::committed && !kept.what->is_done)
-      return &kept.what->by;
-  return nullptr;
-}
-
 /// Everything that a node hears from its shard comes in order; what else it hears are questions for
 /// leave (`may_bind`), which only a coordinator asks that has decided and heard this shard's ack.
 /// So, with none under way, nothing can come first
@@ -118,13 +110,13 @@ bool is_alone_with_its_node(const world& x, std::size_t n, const protocol::messa
     return false;
   const auto* gang =
       static_cast<const protocol::gang_role*>(x.find(protocol::to_gang(the_scene().gang)));
-  const auto* live = live_attempt(x);
+  const auto* live = x.live_decision(); // it alone asks nodes for leave
   if (gang == nullptr || live == nullptr || !protocol::is_decided(gang->state())
       || gang->state() >= protocol::attempt_state::finishing)
     return true;
   if (std::holds_alternative<protocol::node_begin>(m))
     return gang->state() == protocol::attempt_state::committing && !x.had_death();
-  return std::holds_alternative<protocol::pod_arrived>(m) && node->ledger().holds(*live);
+  return std::holds_alternative<protocol::pod_arrived>(m) && node->ledger().holds(live->by);
 }
 
 /// What is said about an attempt that is past for ever. No coordinator listens to it. Whoever asks
@@ -151,9 +143,29 @@ bool is_about_the_past(const world& x, const item& it, const protocol::message& 
          && shard->reservations().find(*named) == nullptr;
 }
 
+/// With objects a node is asked for leave by its shard, too: so all that it hears is in one order.
+/// Of what else is known above, what is said of former owners does not hold there: they may live.
+/// And a process that has not heard of a takeover may end its roles at any time, in the place of
+/// whatever it hears.
+std::size_t find_harmless_beside_others(const world& x) {
+  for (std::size_t n = 0; n < x.under_way().size(); ++n) {
+    const auto& it = *x.under_way()[n];
+    const auto* m = message_of(it);
+    if (m == nullptr || !x.is_deliverable(n) || x.has_news(it.to.in))
+      continue;
+    const bool is_to_node = it.to.kind == role_kind::node && x.find(it.to) != nullptr;
+    if ((it.to.kind == role_kind::gang && is_first_word(*m)) || is_to_node
+        || is_lone_question(x, n, *m) || is_more_of_the_same(x, it, *m))
+      return n;
+  }
+  return npos;
+}
+
 } // namespace
 
 std::size_t find_harmless(const world& x) {
+  if (x.has_objects())
+    return find_harmless_beside_others(x);
   for (std::size_t n = 0; n < x.under_way().size(); ++n) {
     const auto& it = *x.under_way()[n];
     const auto* m = message_of(it);

@@ -14,6 +14,9 @@ using protocol::role_kind;
 namespace {
 
 const protocol::timer_id backoff_timer{1, 0};
+const protocol::timer_id silence_timer{2, 0};
+/// As in queue/gang_state.hpp; after all that a coordinator waits for itself.
+constexpr base::duration silence_longest = 2 * base::limits::resend_longest;
 
 base::footprint all_of_a_node() {
   base::footprint out;
@@ -89,37 +92,71 @@ bool world::is_wanted() const {
          && std::any_of(all.begin(), all.end(), [](const auto& x) { return x.node.empty(); });
 }
 
-void world::try_gang() {
-  protocol::disarm wait{backoff_timer};
-  act({}, protocol::to(role_kind::queue), wait);
-  is_trying_ = is_open_ && is_wanted();
-  if (!is_trying_)
+void world::try_gang(std::uint8_t process) {
+  const place me{protocol::to(role_kind::queue), process};
+  auto& mine = queues_.at(process);
+  rest(process);
+  mine.is_trying = is_open_ && mine.has_partition && is_wanted();
+  if (!mine.is_trying)
     return;
   ++tries_;
-  tell(protocol::to(role_kind::queue), protocol::to_partition(the_scene().partition),
-       protocol::try_gang{facts(), failed_});
+  ask_partition(process);
+}
+
+void world::rest(std::uint8_t process) {
+  const place me{protocol::to(role_kind::queue), process};
+  for (const auto& each : {backoff_timer, silence_timer}) {
+    protocol::disarm stop{each};
+    act({}, me, stop);
+  }
+}
+
+/// Beside others a partition may have heard nothing, or close a slot just now: asked again, and
+/// whoever is under way there is not disturbed by it.
+void world::ask_partition(std::uint8_t process) {
+  const place me{protocol::to(role_kind::queue), process};
+  tell(me, protocol::to_partition(the_scene().partition),
+       protocol::try_gang{facts(), queues_.at(process).failed});
+  protocol::arm again{silence_timer, silence_longest};
+  if (has_objects())
+    act({}, me, again);
+}
+
+void world::queue_timer_fired(std::uint8_t process, const protocol::timer_id& which) {
+  if (which == silence_timer)
+    ask_partition(process);
+  else
+    try_gang(process);
 }
 
 /// The first time at once: what is said takes longer than a back-off. From then on after one: that
 /// every back-off is shorter than what is under way would be a world that never comes to rest.
-void world::try_again() {
-  is_trying_ = false;
-  if (failed_ < 2) {
-    try_gang();
-  } else if (is_wanted()) {
+void world::try_again(std::uint8_t process) {
+  auto& mine = queues_.at(process);
+  mine.is_trying = false;
+  rest(process);
+  if (mine.failed < 2) {
+    try_gang(process);
+  } else if (mine.has_partition && is_wanted()) {
     protocol::arm wait{backoff_timer, base::limits::backoff_first};
-    act({}, protocol::to(role_kind::queue), wait);
+    act({}, {protocol::to(role_kind::queue), process}, wait);
   }
 }
 
-void world::queue_hears(const protocol::message& m) {
+void world::queue_hears(std::uint8_t process, const protocol::message& m) {
+  auto& mine = queues_.at(process);
   if (std::holds_alternative<protocol::new_epoch>(m)) {
-    try_gang();
+    mine.has_partition = true;
+    try_gang(process);
   } else if (const auto* over = std::get_if<protocol::attempt_over>(&m)) {
-    failed_ += over->outcome == protocol::attempt_outcome::conflict ? 1 : 0;
-    try_again();
+    mine.failed += over->outcome == protocol::attempt_outcome::conflict ? 1 : 0;
+    try_again(process);
   } else if (const auto* look = std::get_if<protocol::last_look>(&m)) {
-    tell(protocol::to(role_kind::queue), protocol::to_gang(look->attempt.gang),
+    // A partition that is to close a slot asks, too: no attempt has the number 0.
+    const bool is_of_partition = look->attempt.try_no == 0;
+    tell({protocol::to(role_kind::queue), process},
+         is_of_partition ? protocol::to_partition(the_scene().partition)
+                         : protocol::to_gang(look->attempt.gang),
          protocol::last_look_answer{look->attempt, facts()});
   }
 }
@@ -128,7 +165,7 @@ void world::queue_hears(const protocol::message& m) {
 
 /// One placement per attempt: every other one puts each pod on the node that was the other's, so
 /// that a promise to an older attempt is in the way of a younger one.
-void world::plan_for(const protocol::plan_request& x) {
+void world::plan_for(std::uint8_t process, const protocol::plan_request& x) {
   std::array<std::string, shards> taken; // by whom, per node
   for (const auto& m : x.who->members)
     if (!m.node.value.empty())
@@ -161,15 +198,33 @@ void world::plan_for(const protocol::plan_request& x) {
     answer.why_not.primary = base::reason_code::waiting_for_members;
   else
     answer.placement = std::make_shared<const protocol::plan>(std::move(out));
-  tell(protocol::to(role_kind::topology), protocol::to_gang(x.attempt.gang), std::move(answer));
+  tell({protocol::to(role_kind::topology), process}, protocol::to_gang(x.attempt.gang),
+       std::move(answer));
 }
 
 // ---------------------------------------------------------------- mirror
 
+/// Whoever takes a shard over wants a list that begins after the question. Who does not ask for it
+/// gets what the mirror has, whose watch may lag behind: nobody bound, and behind it what has
+/// changed since.
+void world::put_list(const place& shard, const protocol::view_wanted& x) {
+  const auto mirror = protocol::to(role_kind::mirror);
+  item list{.what = item::kind::list, .from = {mirror, shard.in}, .to = shard};
+  if (has_objects() && !x.after_a_list)
+    list.as_of = std::make_shared<const api_truth>();
+  const auto before = list.as_of;
+  put(std::move(list));
+  for (std::size_t n = 0; n < pods && before; ++n)
+    if (before->all()[n] != api_.all()[n])
+      tell_watchers(n);
+}
+
 /// The whole list in one step, as the API server stands then; what changes later is told behind it.
-void world::give_list(const address& shard) {
+void world::give_list(const item& list) {
+  const auto& shard = list.to;
   const auto mirror = protocol::to(role_kind::mirror);
   const auto& node = the_scene().nodes.at(shard.index);
+  const auto& all = list.as_of ? list.as_of->all() : api_.all();
   const auto hear = [&](protocol::message m) {
     if (roles_.contains(shard))
       give(shard, protocol::received{mirror, std::move(m)});
@@ -177,35 +232,41 @@ void world::give_list(const address& shard) {
   hear(protocol::view_trust{.fresh = false, .is_anew = true});
   hear(protocol::node_seen{node});
   for (std::size_t n = 0; n < pods; ++n)
-    if (!api_.all()[n].is_gone && api_.all()[n].node == node->name.value)
+    if (!all[n].is_gone && all[n].node == node->name.value)
       hear(protocol::pod_arrived{node->uid, {api_truth::uid_of(n)}, the_scene().shape->takes});
   hear(protocol::view_trust{.fresh = true});
 }
 
 /// Behind all that was told before.
-void world::tell_left(const protocol::pods_awaited& x) {
+void world::tell_left(std::uint8_t process, const protocol::pods_awaited& x) {
   for (const auto& asked : x.pods)
     for (std::size_t n = 0; n < pods; ++n) {
       const auto& pod = api_.all()[n];
       const bool is_elsewhere =
           !pod.node.empty() && the_scene().nodes.at(node_number(pod.node))->uid != asked.node;
       if (asked.pod.value == api_truth::uid_of(n) && (pod.is_gone || is_elsewhere))
-        tell(protocol::to(role_kind::mirror), protocol::to_shard(x.shard), asked);
+        tell({protocol::to(role_kind::mirror), process}, protocol::to_shard(x.shard), asked);
     }
 }
 
+/// Every process's mirror tells its own shard.
 void world::tell_watchers(std::size_t pod) {
   const auto& x = api_.all().at(pod);
   if (x.node.empty())
     return; // no shard watches a pod that waits
   const auto at = node_number(x.node);
   const auto& node = the_scene().nodes.at(at)->uid;
-  const auto mirror = protocol::to(role_kind::mirror);
-  if (x.is_gone)
-    tell(mirror, protocol::to_shard({at}), protocol::pod_left{node, {api_truth::uid_of(pod)}});
-  else
-    tell(mirror, protocol::to_shard({at}),
-         protocol::pod_arrived{node, {api_truth::uid_of(pod)}, the_scene().shape->takes});
+  const base::pod_uid uid{api_truth::uid_of(pod)};
+  for (std::uint8_t p = 0; p < processes; ++p) {
+    const place mirror{protocol::to(role_kind::mirror), p};
+    const auto shard = protocol::to_shard({at});
+    if (!roles_.contains({shard, p}) || views_.at(p).at(at) != p)
+      continue;
+    if (x.is_gone)
+      tell(mirror, shard, protocol::pod_left{node, uid});
+    else
+      tell(mirror, shard, protocol::pod_arrived{node, uid, the_scene().shape->takes});
+  }
 }
 
 } // namespace tutti::chaos::small

@@ -13,8 +13,14 @@ using protocol::role_kind;
 
 std::string_view name_of(fault_kind x) {
   static constexpr std::array<std::string_view, fault_kind_count> names{
-      "drop", "duplicate", "answer", "crash", "snapshot", "node", "actor", "hurry", "removal"};
+      "drop",  "duplicate", "answer",  "crash",    "snapshot", "node",
+      "actor", "hurry",     "removal", "takeover", "shard"};
   return names.at(static_cast<std::size_t>(x));
+}
+
+bool can_happen(fault_kind x, log_kind where) {
+  const bool is_takeover = x == fault_kind::takeover || x == fault_kind::shard_takeover;
+  return where == log_kind::store ? !is_takeover : x != fault_kind::snapshot;
 }
 
 std::vector<step> steps_of(const world& x, bool is_reduced) {
@@ -25,6 +31,8 @@ std::vector<step> steps_of(const world& x, bool is_reduced) {
   for (std::size_t n = 0; n < x.under_way().size(); ++n)
     if (x.is_deliverable(n))
       out.push_back({step::kind::deliver, n, {}});
+  if (x.is_quiet() && x.timers().empty() && x.may_look())
+    out.push_back({step::kind::look, 0, {}});
   if (!x.is_quiet() || x.timers().empty())
     return out;
   const auto first = std::min_element(x.timers().begin(), x.timers().end(),
@@ -60,10 +68,39 @@ void add_deaths(const world& x, bool of_nodes, std::vector<step>& out) {
       out.push_back({step::kind::kill, 0, where});
 }
 
+void add_crashes(const world& x, std::vector<step>& out) {
+  if (!x.has_objects())
+    for (std::size_t kept = 0; kept <= x.store().at_risk(); ++kept)
+      out.push_back({step::kind::crash, kept, {}});
+  for (std::uint8_t p = 0; p < processes && x.has_objects(); ++p) {
+    bool has_unit = false;
+    for (std::size_t unit = 0; unit < units; ++unit)
+      has_unit |= x.owner_of(unit).in == p || x.find({address_of(unit), p}) != nullptr;
+    if (has_unit)
+      out.push_back({step::kind::crash_one, p, {}});
+  }
+}
+
+void add_takeover(std::uint32_t which, std::vector<step>& out) {
+  out.push_back({step::kind::take_over, which, {}});
+}
+
+/// The partition; or all that there is, while it is where it was at first.
+void add_takeovers(const world& x, std::vector<step>& out) {
+  add_takeover(1u << the_partition, out);
+  bool has_spare_some = false;
+  for (std::size_t unit = 0; unit < units; ++unit)
+    has_spare_some |= x.owner_of(unit).in == spare;
+  if (!has_spare_some)
+    add_takeover((1u << units) - 1, out);
+}
+
 } // namespace
 
 std::vector<step> faults_of(const world& x, fault_kind kind) {
   std::vector<step> out;
+  if (!can_happen(kind, x.has_objects() ? log_kind::objects : log_kind::store))
+    return out;
   switch (kind) {
   case fault_kind::drop:
     add_messages(x, step::kind::lose, out);
@@ -75,8 +112,14 @@ std::vector<step> faults_of(const world& x, fault_kind kind) {
     add_answers(x, out);
     break;
   case fault_kind::crash:
-    for (std::size_t kept = 0; kept <= x.store().at_risk(); ++kept)
-      out.push_back({step::kind::crash, kept, {}});
+    add_crashes(x, out);
+    break;
+  case fault_kind::takeover:
+    add_takeovers(x, out);
+    break;
+  case fault_kind::shard_takeover:
+    for (std::uint32_t s = 0; s < shards; ++s)
+      add_takeover(1u << s, out);
     break;
   case fault_kind::snapshot:
     for (std::size_t s = 0; s < shards; ++s) {
@@ -94,6 +137,8 @@ std::vector<step> faults_of(const world& x, fault_kind kind) {
     if (!x.is_quiet())
       for (std::size_t n = 0; n < x.timers().size(); ++n)
         out.push_back({step::kind::fire, n, {}});
+    if (!x.is_quiet() && x.may_look())
+      out.push_back({step::kind::look, 0, {}});
     break;
   case fault_kind::removal:
     for (std::size_t n = 0; n < pods; ++n)
@@ -134,23 +179,44 @@ void take(world& x, const step& s) {
   case step::kind::remove:
     x.remove(s.at);
     return;
+  case step::kind::crash_one:
+    x.crash_one(static_cast<std::uint8_t>(s.at));
+    return;
+  case step::kind::take_over:
+    x.take_over(static_cast<std::uint32_t>(s.at));
+    return;
+  case step::kind::look:
+    x.look();
+    return;
   }
 }
 
 namespace {
 
+std::string units_text(std::size_t which) {
+  std::string out;
+  for (std::size_t unit = 0; unit < units; ++unit)
+    if ((which >> unit & 1) != 0)
+      out += (out.empty() ? "" : ", ") + protocol::to_text(address_of(unit));
+  return out;
+}
+
 std::string text_of(const item& x) {
   switch (x.what) {
   case item::kind::message:
-    return fmt::format("{} → {}: {}", protocol::to_text(x.from), protocol::to_text(x.to),
+    return fmt::format("{} → {}: {}", to_text(x.from), to_text(x.to),
                        protocol::name_of(std::get<protocol::received>(x.event).what));
   case item::kind::list:
-    return fmt::format("mirror → {}: the whole list", protocol::to_text(x.to));
+    return fmt::format("mirror → {}: the whole list", to_text(x.to));
   case item::kind::word:
-    return fmt::format("{} hears of its child or of the store", protocol::to_text(x.to));
+    return fmt::format("{} hears of its child or of the store", to_text(x.to));
   case item::kind::request:
-    return fmt::format("{} {}{}", x.request.method, x.request.target,
-                       x.is_orphan ? " of a dead sender" : "");
+    return fmt::format("{} {} of {}{}", x.request.method, x.request.target, to_text(x.from),
+                       x.is_orphan ? ", who is dead" : "");
+  case item::kind::map_read:
+    return fmt::format("{} is told the map", to_text(x.from));
+  case item::kind::map_news:
+    return fmt::format("process {} hears who owns what", x.to.in);
   }
   return {};
 }
@@ -164,7 +230,7 @@ std::string to_text(const world& x, const step& s) {
     return item_text();
   case step::kind::fire: {
     const auto& t = x.timers().at(s.at);
-    return fmt::format("timer {} of {} fires{}", t.id.kind, protocol::to_text(t.of),
+    return fmt::format("timer {} of {} fires{}", t.id.kind, to_text(t.of),
                        x.is_quiet() ? "" : ", too early");
   }
   case step::kind::lose:
@@ -180,9 +246,15 @@ std::string to_text(const world& x, const step& s) {
   case step::kind::whole_snapshot:
     return fmt::format("CRASH, the checkpoint of shard {} is written", s.at);
   case step::kind::kill:
-    return fmt::format("DEATH of {}", protocol::to_text(s.who));
+    return fmt::format("DEATH of {}", to_text(s.who));
   case step::kind::remove:
     return fmt::format("REMOVED: pod {}", api_truth::name_of(s.at));
+  case step::kind::crash_one:
+    return fmt::format("CRASH of process {}", s.at);
+  case step::kind::take_over:
+    return "TAKEOVER of " + units_text(s.at);
+  case step::kind::look:
+    return "the log is looked through";
   }
   return {};
 }

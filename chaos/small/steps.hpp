@@ -16,18 +16,23 @@ enum class fault_kind : std::uint8_t {
   drop,      ///< a message between processes is lost
   duplicate, ///< … arrives twice
   answer,    ///< the API server's answer is lost, or the request
-  crash,     ///< the process, with its unsynced tail lost, or intact as far as you like
-  snapshot,  ///< the process, while a shard writes its checkpoint
+  crash,     ///< a process, with its unsynced tail lost, or intact as far as you like
+  snapshot,  ///< the process, while a shard writes its checkpoint (store)
   node_actor,
-  actor,  ///< a shard, the coordinator's partition or the binder dies and is made anew
-  hurry,  ///< a timer fires while what it waits for is still under way
-  removal ///< a user deletes a member
+  actor,    ///< a shard, the coordinator's partition or the binder dies and is made anew
+  hurry,    ///< a timer fires while what it waits for is still under way
+  removal,  ///< a user deletes a member
+  takeover, ///< another process takes the partition, or everything, from one that lives on and does
+            ///< not know (objects)
+  shard_takeover ///< … a shard
 };
-inline constexpr int fault_kind_count = 9;
+inline constexpr int fault_kind_count = 11;
 std::string_view name_of(fault_kind x);
+/// With decisions as objects nothing has a checkpoint; with the store nobody takes over.
+bool can_happen(fault_kind x, log_kind where);
 
-/// One step. `at` is an index into `under_way()` or `timers()`, a number of kept batches, a shard
-/// or a pod, as the kind wants it.
+/// One step. `at` is an index into `under_way()` or `timers()`, a number of kept batches, a
+/// process, a shard, a pod or units (bits), as the kind wants it.
 struct step {
   enum class kind : std::uint8_t {
     deliver,
@@ -39,11 +44,14 @@ struct step {
     half_snapshot,
     whole_snapshot,
     kill,
-    remove
+    remove,
+    crash_one,
+    take_over,
+    look
   };
   kind what = kind::deliver;
   std::size_t at = 0;
-  protocol::address who; ///< kill
+  place who; ///< kill
 };
 
 /// Everything that happens without a fault: all that is under way, in any order that its channels

@@ -7,6 +7,7 @@
 #include "base/ensure.hpp"
 #include "base/hash.hpp"
 #include "bridge/binder_role.hpp"
+#include "bridge/decisions_role.hpp"
 #include "protocol/gang_role.hpp"
 #include "protocol/messages_codec.hpp"
 #include "protocol/partition_role.hpp"
@@ -46,8 +47,9 @@ std::shared_ptr<protocol::role> copy(role_kind kind, const protocol::role& x) {
   case role_kind::status:
   case role_kind::admin:
   case role_kind::keeper:
-  case role_kind::decisions:
     break;
+  case role_kind::decisions:
+    return std::make_shared<bridge::decisions_role>(static_cast<const bridge::decisions_role&>(x));
   }
   ensure(false, static_cast<int>(kind));
   return nullptr;
@@ -74,12 +76,15 @@ std::uint64_t hash_of(const protocol::event& e) {
 std::uint64_t hash_of(const item& x) {
   using base::hash_combine;
   auto h = hash_combine(static_cast<std::uint64_t>(x.what) * 2 + (x.is_orphan ? 1 : 0),
-                        hash_combine(std::hash<address>{}(x.from), std::hash<address>{}(x.to)));
+                        hash_combine(small::hash_of(x.from), small::hash_of(x.to)));
   switch (x.what) {
   case item::kind::message:
+  case item::kind::map_read:
     return hash_combine(h, base::hash_of(protocol::encode(protocol::envelope{
                                x.from, x.to, std::get<protocol::received>(x.event).what})));
   case item::kind::list:
+    return x.as_of ? hash_combine(h, x.as_of->state_hash()) : h;
+  case item::kind::map_news:
     return h;
   case item::kind::word:
     return hash_combine(h, hash_of(x.event));
@@ -96,6 +101,21 @@ bool is_coordinator(role_kind x) {
 }
 
 } // namespace
+
+address address_of(std::size_t unit) {
+  return unit == the_partition ? protocol::to_partition(the_scene().partition)
+                               : protocol::to_shard({static_cast<std::uint32_t>(unit)});
+}
+
+std::uint64_t hash_of(const place& x) {
+  return base::hash_combine(std::hash<address>{}(x), x.in);
+}
+
+std::string to_text(const place& x) {
+  const address& who = x;
+  return x.in == spare ? fmt::format("{}@{}", protocol::to_text(who), x.in)
+                       : protocol::to_text(who);
+}
 
 /// What the design sends between processes: coordinators, shards and nodes' leave, and what a gang
 /// asks the binder. A partition begins its gangs itself, and its queue is beside it.
@@ -118,7 +138,7 @@ void world::say(std::string_view id, std::string what) {
     broken_ = finding{std::string{id}, std::move(what)};
 }
 
-const protocol::role* world::find(const address& where) const {
+const protocol::role* world::find(const place& where) const {
   const auto pos = roles_.find(where);
   return pos == roles_.end() ? nullptr : pos->second.role.get();
 }
@@ -130,13 +150,13 @@ void world::put(item x) {
   under_way_.push_back(std::make_shared<const item>(std::move(x)));
 }
 
-void world::tell(const address& from, const address& to, protocol::message what) {
+void world::tell(const place& from, const address& to, protocol::message what) {
   if (const auto* begin = std::get_if<protocol::begin_attempt>(&what))
     begun_ = begin->attempt;
-  put({.from = from, .to = to, .event = protocol::received{from, std::move(what)}});
+  put({.from = from, .to = route(from.in, to), .event = protocol::received{from, std::move(what)}});
 }
 
-void world::word_to(const address& to, base::incarnation_no life, protocol::event e) {
+void world::word_to(const place& to, base::incarnation_no life, protocol::event e) {
   put({.what = item::kind::word,
        .from = shell,
        .to = to,
@@ -154,6 +174,18 @@ bool world::is_past(const base::attempt_id& x) const {
   const auto kept = log_->all().decisions.find(base::slot_of(x));
   const bool is_decided = kept != log_->all().decisions.end() && kept->second.what->by == x;
   return x != begun_ && !is_decided;
+}
+
+const protocol::decision* world::live_decision() const {
+  const auto is_live = [](const protocol::decision& x) {
+    return x.what == protocol::verdict::committed && !x.is_done;
+  };
+  if (has_objects())
+    return api_.decision() && is_live(*api_.decision()) ? api_.decision().get() : nullptr;
+  for (const auto& [slot, kept] : log_->all().decisions)
+    if (is_live(*kept.what))
+      return kept.what.get();
+  return nullptr;
 }
 
 bool world::is_deliverable(std::size_t n) const {
@@ -190,7 +222,15 @@ void world::hear(std::size_t n) {
     return;
   }
   if (x->what == item::kind::list) {
-    give_list(x->to);
+    give_list(*x);
+    return;
+  }
+  if (x->what == item::kind::map_news) {
+    take_news(x->to.in);
+    return;
+  }
+  if (x->what == item::kind::map_read) {
+    read_map(*x);
     return;
   }
   if (x->what == item::kind::word) {
@@ -201,13 +241,19 @@ void world::hear(std::size_t n) {
   }
   const auto& what = std::get<protocol::received>(x->event).what;
   if (x->to.kind == role_kind::queue) {
-    queue_hears(what);
+    queue_hears(x->to.in, what);
+    return;
+  }
+  if (x->to.kind == role_kind::keeper) {
+    keeper_hears_list(x->to.in, std::get<protocol::slots_told>(what));
     return;
   }
   auto to = x->to;
   // A node without an actor is answered for by its shard; whoever else is not there hears nothing.
   if (to.kind == role_kind::node && !roles_.contains(to))
-    to = protocol::to_shard({node_number(to.key)});
+    to = {protocol::to_shard({node_number(to.key)}), to.in};
+  if (has_objects())
+    pass_rows(to, what);
   if (roles_.contains(to))
     give(to, x->event);
 }
@@ -218,7 +264,9 @@ void world::fire(std::size_t n) {
   timers_.erase(timers_.begin() + static_cast<std::ptrdiff_t>(n));
   now_ = std::max(now_, due.due);
   if (due.of.kind == role_kind::queue)
-    return try_gang(); // its back-off is over
+    return queue_timer_fired(due.of.in, due.id);
+  if (due.id == log_overdue)
+    return ask_log_again(due.of);
   give(due.of, protocol::timer_fired{due.id});
 }
 
@@ -249,9 +297,18 @@ void world::remove(std::size_t pod) {
 }
 
 protocol::answered world::serve(const item& x) {
+  if (is_about_decisions(x.request)) {
+    const auto was = api_.decision();
+    auto answer = api_.serve(x.exchange, x.request);
+    was_looked_at_ = was_looked_at_ && was == api_.decision();
+    judge_object(was);
+    return answer;
+  }
   const auto [pod, is_binding] = target_of(x.request);
   if (is_binding)
     judge_binding(x.request);
+  if (is_binding && x.from.in != map_[the_partition].in)
+    passed_.push_back("Q1");
   const auto before = api_;
   auto answer = api_.serve(x.exchange, x.request);
   judge_pods(before);
@@ -260,7 +317,11 @@ protocol::answered world::serve(const item& x) {
   return answer;
 }
 
-void world::give(const address& where, const protocol::event& e) {
+void world::give(const place& where, const protocol::event& told) {
+  const auto meant = has_objects() ? meaning(where, told) : std::optional{told};
+  if (!meant)
+    return;
+  const auto& e = *meant;
   auto& here = roles_.at(where);
   auto next = copy(where.kind, *here.role);
   auto wanted = next->on(e, now_);
@@ -272,7 +333,7 @@ void world::give(const address& where, const protocol::event& e) {
     judge_room();
 }
 
-void world::perform(const address& of, base::incarnation_no life, protocol::effects wanted) {
+void world::perform(const place& of, base::incarnation_no life, protocol::effects wanted) {
   for (auto& e : wanted.list()) {
     judge_effect(of, e);
     const auto pos = roles_.find(of);
@@ -304,22 +365,37 @@ std::uint64_t world::state_hash() const {
   auto h = base::hash_combine(moving, under_way_.size());
   const auto add = [&h](std::uint64_t x) { h = base::hash_combine(h, x); };
   for (const auto& [where, here] : roles_) {
-    add(std::hash<address>{}(where));
+    add(hash_of(where));
     add(here.hash);
+    if (here.asked)
+      for (const auto& question : here.asked->open())
+        add(base::hash_of(protocol::encode(protocol::envelope{{}, {}, question})));
   }
   for (const auto& t : timers_) {
-    add(base::hash_combine(std::hash<address>{}(t.of), base::hash_combine(t.id.kind, t.id.key)));
+    add(base::hash_combine(hash_of(t.of), base::hash_combine(t.id.kind, t.id.key)));
     add(static_cast<std::uint64_t>(t.due.time_since_epoch().count()));
   }
   add(static_cast<std::uint64_t>(now_.time_since_epoch().count()));
   add(log_->state_hash());
   add(api_.state_hash());
-  add((is_open_ ? 1u : 0u) + (is_trying_ ? 2u : 0u) + (was_removed_ ? 4u : 0u)
+  add((is_open_ ? 1u : 0u) + (was_looked_at_ ? 2u : 0u) + (was_removed_ ? 4u : 0u)
       + (had_death_ ? 8u : 0u) + (had_new_coordinator_ ? 16u : 0u) + decided_ * 32);
   add(std::hash<base::attempt_id>{}(begun_));
-  add(base::hash_combine(tries_, failed_));
-  for (const auto epoch : obeyed_)
-    add(epoch);
+  add(tries_);
+  for (std::size_t p = 0; p < (has_objects() ? processes : 1); ++p) {
+    const auto& q = queues_[p];
+    add(q.failed * 4 + (q.has_partition ? 1 : 0) + (q.is_trying ? 2 : 0));
+    for (const auto epoch : obeyed_[p])
+      add(epoch);
+    for (const auto seen : views_[p])
+      add(seen);
+    add(keepers_[p].last);
+    for (const auto& [list, of] : keepers_[p].lists)
+      for (const auto& [unit, epoch] : of)
+        add(base::hash_combine(list * units + unit, epoch.value));
+  }
+  for (const auto& o : map_)
+    add(o.epoch.value * processes + o.in);
   return h;
 }
 

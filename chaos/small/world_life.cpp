@@ -5,6 +5,7 @@
 
 #include "base/ensure.hpp"
 #include "bridge/binder_role.hpp"
+#include "bridge/decisions_role.hpp"
 #include "chaos/small/world.hpp"
 #include "protocol/gang_role.hpp"
 #include "protocol/partition_role.hpp"
@@ -20,19 +21,24 @@ namespace {
 
 constexpr std::uint64_t seed = 1;
 
-protocol::role_ptr make_role(const address& where, bool fast_path) {
+/// As `actors/wiring` makes them: with objects there are others. Only a shard's beat is left out,
+/// for nobody here reads its view.
+protocol::role_ptr make_role(const place& where, const world::options& how) {
+  const bool has_others = how.log == log_kind::objects;
   switch (where.kind) {
   case role_kind::node:
     return std::make_unique<shards::node_role>(base::node_uid{where.key});
   case role_kind::shard:
     return std::make_unique<shards::shard_role>(shards::shard_role::options{
-        .shard = {where.index}, .shards = shards, .fast_path = fast_path});
+        .shard = {where.index}, .shards = shards, .fast_path = how.fast_path});
   case role_kind::partition:
     return std::make_unique<protocol::partition_role>(
-        protocol::partition_role::options{{where.index}, shards});
+        protocol::partition_role::options{{where.index}, shards, has_others});
   case role_kind::gang:
     return std::make_unique<protocol::gang_role>(
-        protocol::gang_role::options{.fast_path = fast_path,
+        protocol::gang_role::options{.fast_path = how.fast_path,
+                                     .asks_by_shard = has_others,
+                                     .reads_map = has_others,
                                      .writes_pod_events = false,
                                      .writes_gang_events = false,
                                      .started_condition = {}});
@@ -47,17 +53,23 @@ protocol::role_ptr make_role(const address& where, bool fast_path) {
   case role_kind::status:
   case role_kind::admin:
   case role_kind::keeper:
-  case role_kind::decisions:
     break;
+  case role_kind::decisions:
+    return std::make_unique<bridge::decisions_role>(bridge::decisions_role::options{
+        .roots = {"scheduling.k8s.io/v1beta1"}, .has_others = true});
   }
-  ensure(false, protocol::to_text(where));
+  ensure(false, to_text(where));
   return nullptr;
 }
 
 } // namespace
 
 world::world(options how) : how_(how) {
-  begin_process({});
+  ensure(!has_objects() || !how_.fast_path); // its records ride on a batch of the store
+  if (has_objects())
+    begin_processes();
+  else
+    begin_process({});
   while (!is_quiet()) // in the order in which it is said: it comes to rest before anything counts
     for (std::size_t n = 0; n < under_way_.size(); ++n)
       if (is_deliverable(n)) {
@@ -67,7 +79,7 @@ world::world(options how) : how_(how) {
   ensure(!broken_ && timers_.empty(), timers_.size());
   begin_step();
   is_open_ = true;
-  try_gang();
+  try_gang(0);
 }
 
 // ---------------------------------------------------------------- beginnings
@@ -76,6 +88,7 @@ void world::begin_process(persistence::disk on) {
   log_ = std::make_shared<const log>(std::move(on));
   auto found_there = log_->found();
   last_life_ = found_there.last_incarnation;
+  queues_[0].has_partition = true;
   const auto partition = protocol::to_partition(the_scene().partition);
   for (const auto& where : {protocol::to_shard({0}), protocol::to_shard({1}),
                             protocol::to(role_kind::binder), partition}) {
@@ -108,9 +121,8 @@ void world::see_everything() {
 }
 
 /// As the supervisor brings up a role: checkpoint, records, `started`.
-void world::found(const address& where, persistence::recovered_role left,
-                  base::incarnation_no life) {
-  auto role = make_role(where, how_.fast_path);
+void world::found(const place& where, persistence::recovered_role left, base::incarnation_no life) {
+  auto role = make_role(where, how_);
   if (!left.left.checkpoint.empty()) {
     const auto ok = role->restore(left.left.checkpoint);
     ensure(ok.has_value(), ok.error().message());
@@ -120,16 +132,27 @@ void world::found(const address& where, persistence::recovered_role left,
   for (auto& [index, record] : left.left.records)
     give(where, protocol::replayed{std::move(record)});
   protocol::started begin{.epoch = {1}, .incarnation = life, .seed = seed};
-  if (where.kind == role_kind::partition) {
+  if (where.kind == role_kind::partition || left.epoch.value > 0) {
     begin.epoch = left.epoch;
     begin.open = std::move(left.decisions);
+    begin.is_takeover = has_objects();
   }
   give(where, begin);
 }
 
 /// As the supervisor does after an actor's death: nothing of the dead life gets into the store any
 /// more, and a partition's new epoch is durable before its log is read.
-void world::make_anew(const address& where) {
+void world::make_anew(const place& where) {
+  for (std::size_t unit = 0; unit < units && has_objects(); ++unit)
+    if (place{address_of(unit), where.in} == where) {
+      if (map_[unit].in == where.in) // else it has ended: its successor lives elsewhere
+        begin_anew(unit, {});
+      return;
+    }
+  if (has_objects()) {
+    found(where, {}, {++last_life_.value});
+    return;
+  }
   const base::incarnation_no life{++last_life_.value};
   const auto read = [&] {
     auto found_there = submit(persistence::recover_request{where});
@@ -150,51 +173,61 @@ void world::make_anew(const address& where) {
 
 // ---------------------------------------------------------------- ends
 
-void world::end_role(const address& where) {
-  roles_.erase(where);
+/// Beside others the log's role forgets what an actor has asked that has ended.
+void world::end_role(const place& where) {
+  const bool was_there = roles_.erase(where) > 0;
   std::erase_if(timers_, [&](const auto& t) { return t.of == where; });
+  const bool may_decide = where.kind == role_kind::partition || where.kind == role_kind::gang;
+  const place decisions{protocol::to(role_kind::decisions), where.in};
+  if (has_objects() && was_there && may_decide && roles_.contains(decisions))
+    give(decisions, protocol::child_died{where});
 }
 
-void world::lose_mailbox(const address& of) {
+void world::bury(const place& where) {
+  lose_mailbox(where);
+  end_role(where);
+}
+
+void world::lose_mailbox(const place& of) {
   std::erase_if(under_way_, [&](const auto& x) {
     return x->to == of && is_ordered(*x) && x->what != item::kind::word;
   });
 }
 
-void world::kill(const address& where) {
+void world::kill(const place& where) {
   begin_step();
   die(where);
 }
 
 /// What is under way between processes outlives a role; what stands in a mailbox does not.
-void world::die(const address& where) {
+void world::die(const place& where) {
   had_death_ = true;
   if (where.kind == role_kind::partition || where.kind == role_kind::gang)
     had_new_coordinator_ = true;
-  const auto bury = [this](const address& x) {
-    lose_mailbox(x);
-    end_role(x);
-  };
-  const auto parent_hears = [&](const address& parent) {
+  const auto child = [&where](const address& x) { return place{x, where.in}; };
+  const auto parent_hears = [&](const place& parent) {
     bury(where);
     if (const auto pos = roles_.find(parent); pos != roles_.end())
       word_to(parent, pos->second.incarnation, protocol::child_died{where});
   };
   switch (where.kind) {
   case role_kind::node:
-    parent_hears(protocol::to_shard({node_number(where.key)}));
+    parent_hears(child(protocol::to_shard({node_number(where.key)})));
     return;
   case role_kind::gang:
-    parent_hears(protocol::to_partition(the_scene().partition));
+    parent_hears(child(protocol::to_partition(the_scene().partition)));
     return;
   case role_kind::partition:
-    bury(protocol::to_gang(the_scene().gang));
+    bury(child(protocol::to_gang(the_scene().gang)));
     begun_ = {};
     break;
   case role_kind::shard:
-    bury(protocol::to_node(the_scene().nodes.at(where.index)->uid));
+    if (has_objects())
+      note_lost_promises(where);
+    bury(child(protocol::to_node(the_scene().nodes.at(where.index)->uid)));
     break;
   case role_kind::binder:
+  case role_kind::decisions:
     orphan_requests(where);
     break;
   case role_kind::topology:
@@ -206,16 +239,17 @@ void world::die(const address& where) {
   case role_kind::status:
   case role_kind::admin:
   case role_kind::keeper:
-  case role_kind::decisions:
-    ensure(false, protocol::to_text(where));
+    ensure(false, to_text(where));
   }
   bury(where);
   make_anew(where);
+  if (where.kind == role_kind::decisions)
+    lists_are_lost(where.in);
 }
 
 /// A request that has left may arrive long after its sender's death. Reads have no effect: they are
 /// forgotten.
-void world::orphan_requests(const address& of) {
+void world::orphan_requests(const place& of) {
   std::vector<item> orphans;
   for (const auto& x : under_way_)
     if (x->what == item::kind::request && (x->is_orphan || x->from == of)
@@ -230,7 +264,8 @@ void world::orphan_requests(const address& of) {
   }
 }
 
-/// Time begins anew with the process: nothing of it is durable.
+/// Time begins anew with the process: nothing of it is durable. The queue keeps its back-offs:
+/// whoever fails now waits.
 void world::crash(std::size_t kept) {
   begin_step();
   const auto before = log_;
@@ -240,8 +275,7 @@ void world::crash(std::size_t kept) {
   timers_.clear();
   now_ = {};
   begun_ = {};
-  is_trying_ = false;
-  failed_ = 1; // the queue keeps its back-offs: whoever fails now waits
+  queues_[0] = {.has_partition = true, .is_trying = false, .failed = 1};
   begin_process(how_.has_lying_disk ? before->first() : before->crash(kept));
   see_everything();
   judge_store(*before);
