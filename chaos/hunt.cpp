@@ -9,10 +9,14 @@
 #include "base/ensure.hpp"
 #include "base/mutant.hpp"
 #include "chaos/run.hpp"
+#include "chaos/small/exhaust.hpp"
 
 namespace tutti::chaos {
 
 namespace {
+
+/// Of the small model. Each bug is found before: half a minute is the most that one takes.
+constexpr std::uint64_t states_of_a_bug = 600'000;
 
 int report_to = -1; // in the child: where its last words go
 
@@ -88,6 +92,23 @@ hunt_result hunt(const planted_bug& bug, std::uint64_t first, std::uint64_t seed
     if (auto found = run_apart(draw_schedule(seed, how), &bug); !found.breaks.empty())
       return {seed, std::move(found)};
   return {};
+}
+
+finding exhaust_with(const exhausted_bug& bug) {
+  small::exhaust_options how{
+      .of = {.log = small::log_kind::objects}, .faults = 1, .states_max = states_of_a_bug};
+  if (bug.states_per_fault > 0) {
+    how.is_old_owner_slow = true;
+    how.states_per_fault = bug.states_per_fault;
+  }
+  for (int n = 0; n < small::fault_kind_count; ++n)
+    if (const auto kind = static_cast<small::fault_kind>(n); small::name_of(kind) == bug.fault)
+      how.kinds.push_back(kind);
+  ensure(how.kinds.size() == 1, bug.fault);
+  base::plant(bug.id);
+  const auto r = small::exhaust(how);
+  base::plant(base::mutant::none);
+  return r.broken ? finding{r.broken->id, r.broken->what} : finding{};
 }
 
 } // namespace tutti::chaos

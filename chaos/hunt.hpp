@@ -30,4 +30,8 @@ struct hunt_result {
 hunt_result hunt(const planted_bug& bug, std::uint64_t first, std::uint64_t seeds,
                  const swarm_options& how);
 
+/// Searches the small model with the bug switched on, in this process: nothing else may run
+/// meanwhile. Empty if it survives.
+finding exhaust_with(const exhausted_bug& bug);
+
 } // namespace tutti::chaos

@@ -24,6 +24,18 @@ const std::vector<planted_bug>& planted_bugs();
 /// Null if there is none of this name.
 const planted_bug* find_bug(std::string_view name);
 
+/// A bug that no world shows, and the small model does: with decisions as objects and one fault.
+struct exhausted_bug {
+  base::mutant id;
+  std::string_view name;
+  std::string_view what;
+  std::string_view fault;  ///< its name in `tutti chaos exhaust --kinds`
+  std::string_view breaks; ///< the promise that is seen broken
+  /// Looked at behind each fault, the old owner being slow; 0 = all, in the usual order.
+  std::uint64_t states_per_fault = 0;
+};
+const std::vector<exhausted_bug>& exhausted_bugs();
+
 /// A bug that no world can show yet, and why.
 struct hidden_bug {
   std::string_view name;

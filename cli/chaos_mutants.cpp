@@ -82,12 +82,18 @@ int chaos_mutants(const chaos_options& how) {
     }
   }
   if (how.mutants.empty()) {
+    fmt::print("\nFound by the small model:\n");
+    for (const auto& bug : chaos::exhausted_bugs()) {
+      const auto found = chaos::exhaust_with(bug).breaks;
+      left += found.empty() ? 1 : 0;
+      fmt::print("{:<36}{}\n", bug.name, found.empty() ? "-" : found);
+    }
     fmt::print("\nCannot be shown yet:\n");
     for (const auto& x : chaos::hidden_bugs())
       fmt::print("{:<36}{}\n", x.name, x.why);
   }
   if (left > 0)
-    fmt::print("{} of {} were not found in {} seeds\n", left, bugs->size(), how.seeds);
+    fmt::print("{} were not found in {} seeds, or by the small model\n", left, how.seeds);
   return left == 0 ? done : survived;
 }
 

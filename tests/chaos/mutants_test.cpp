@@ -53,8 +53,16 @@ TEST(Mutants, are_there_in_this_build_and_have_names_of_their_own) {
   std::set<std::string_view> names;
   for (const auto& x : planted_bugs())
     EXPECT_TRUE(names.insert(x.name).second) << x.name;
+  for (const auto& x : exhausted_bugs())
+    EXPECT_TRUE(names.insert(x.name).second) << x.name;
   for (const auto& x : hidden_bugs())
     EXPECT_TRUE(names.insert(x.name).second) << x.name;
+}
+
+TEST(Mutants, that_need_a_takeover_are_found_by_the_small_model) {
+  EXPECT_FALSE(exhausted_bugs().empty());
+  for (const auto& bug : exhausted_bugs())
+    EXPECT_EQ(exhaust_with(bug).breaks, bug.breaks) << bug.name << " has survived: " << bug.what;
 }
 
 TEST(Mutants, have_no_schedule_that_is_not_run) {
