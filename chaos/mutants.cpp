@@ -127,11 +127,13 @@ const std::vector<exhausted_bug>& exhausted_bugs() {
 }
 
 const std::vector<hidden_bug>& hidden_bugs() {
+  constexpr std::string_view not_shown =
+      "needs an owner that is only paused: a takeover and another fault in the small model did not "
+      "show it in 400,000 states, and it is planted nowhere";
   constexpr std::string_view victims = "needs plans with victims";
   constexpr std::string_view guards = "needs plans with guards";
   static const std::vector<hidden_bug> all{
-      {"let-an-older-owner-cancel",
-       "not planted: a test of the role shows the refusal (Q3), and the small model reaches it"},
+      {"let-an-older-owner-cancel", not_shown},
       {"list-before-the-epoch-is-set",
        "needs a keeper beside others; the small model has a stand-in for it"},
       {"ack-colliding-decisions", "needs two gangs that were decided for one room, and a takeover"},
@@ -148,15 +150,11 @@ const std::vector<hidden_bug>& hidden_bugs() {
       {"batch-overtakes-release", "what stands in both places after a crash is held twice, and let "
                                   "go by its coordinator: needs "
                                   "a shard whose yes is believed by another process"},
-      {"bind-what-is-cancelled",
-       "not planted: a coordinator cancels nothing that it has posted itself, so it needs one that "
-       "is only paused, and the small model has those"},
+      {"bind-what-is-cancelled", not_shown},
       {"bind-without-leave", "an ack says that the room is there, and leave is asked at once: "
                              "needs shards elsewhere, whose "
                              "acks are old"},
-      {"withdraw-without-first-touch",
-       "not planted: a predecessor in the same process is dead, so it needs one that is only "
-       "paused, and the small model has those"},
+      {"withdraw-without-first-touch", not_shown},
   };
   return all;
 }

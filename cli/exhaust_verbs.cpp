@@ -13,6 +13,7 @@
 #include "chaos/invariant.hpp"
 #include "chaos/small/exhaust.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/output.hpp"
 
 namespace tutti::cli {
 
@@ -111,6 +112,14 @@ bool search(const flags& how, bool is_fast, std::uint32_t searches) {
 
 /// The fast path writes its records in one batch with the decision: only the store has batches.
 int exhaust(const flags& how) {
+  for (const auto kind : kinds_of(how))
+    if (!small::can_happen(kind, log_of(how))) {
+      print_error(
+          {base::code::bad_input,
+           fmt::format("--kinds: {} cannot happen with --log {}", small::name_of(kind), how.log),
+           "docs/internals/small_model.md says which kinds go with which log"});
+      return wrong_usage;
+    }
   if (how.log == "objects")
     return search(how, false, 1) ? done : broken;
   const std::uint32_t searches = how.path == "both" ? 2 : 1;
