@@ -17,7 +17,9 @@ namespace tutti::bridge {
 using protocol::bind_verdict;
 using protocol::pod_state;
 
-binder_role::binder_role(std::size_t in_flight) : window_(in_flight) {}
+binder_role::binder_role(std::size_t in_flight) : window_(in_flight) {
+  ensure(in_flight > 0);
+}
 
 protocol::effects binder_role::on(const protocol::event& e, base::time_point now) {
   ensure(now >= now_);

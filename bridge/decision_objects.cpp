@@ -222,6 +222,8 @@ void put_decision(decision_object& x, const protocol::decision& what,
   // Upholds S2: the bytes of a slot are written once; only DONE drops the plan.
   if (what.is_done) {
     auto kept = protocol::tombstone_of(what);
+    if (kept.bound.size() > limits::decision_bound_most)
+      kept.bound.clear();
     kept.adopted_by = {};
     kept.is_done = false;
     x.record = protocol::encode(kept);

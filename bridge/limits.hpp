@@ -50,9 +50,12 @@ inline constexpr std::size_t message_bytes = 32'768;
 
 /// Decisions in flight: two writes per gang beside one Binding per member.
 inline constexpr std::size_t decisions_in_flight = 64;
-/// A decision's bytes stand in its object up to here; in base64 they leave room for the uids of
+/// An unfinished decision's bytes stand in its object up to here; in base64 they leave room for the uids of
 /// some ten thousand cancelled members below etcd's 1.5 MiB. Chunks have the same size.
 inline constexpr std::size_t decision_bytes_inline = 256u << 10;
+/// A done decision says of up to so many members that they are bound: in base64 700 KiB. Of a
+/// larger gang it says nothing, and its next owner must believe its watch.
+inline constexpr std::size_t decision_bound_most = 64u << 10;
 /// Decisions that are remembered as they were last written; of others the object is read first.
 inline constexpr std::size_t decisions_remembered = 10'000;
 /// How often unfinished decisions are looked for that nobody here knows of. What an older owner had

@@ -82,6 +82,7 @@ void checker::audit_gangs() {
     std::vector<const pod_truth*> pending;
     std::set<std::string> domains;
     bool has_moved = false; // a node has changed its rack under its pods
+    bool has_heirs = false; // members were bound before the group of this uid came
     for (const auto* pod : truth_.members(name)) {
       if (!pod->is_live() || !pod->is_ours)
         continue;
@@ -91,6 +92,7 @@ void checker::audit_gangs() {
         continue;
       }
       ++bound;
+      has_heirs |= pod->bound_since < group.since;
       const auto node = truth_.nodes().find(pod->node);
       has_moved |= node == truth_.nodes().end() || node->second.has_moved;
       if (node != truth_.nodes().end())
@@ -98,8 +100,7 @@ void checker::audit_gangs() {
             label != node->second.labels.end())
           domains.insert(label->second);
     }
-    if (look("P1") && bound > 0 && bound < group.min_count && !has_started(group)
-        && !group.is_made_anew)
+    if (look("P1") && bound > 0 && bound < group.min_count && !has_started(group) && !has_heirs)
       say("P1", fmt::format("gang {} has {} of {} bound", name, bound, group.min_count));
     if (look("P2") && domains.size() > 1 && !has_moved)
       say("P2", fmt::format("gang {} is in {} domains", name, domains.size()));

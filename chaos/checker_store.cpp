@@ -119,7 +119,7 @@ void checker::check_minimum(const protocol::decision& x) {
   }
 }
 
-/// What is kept of a done decision says nothing of its members: who was asked to be cancelled then
+/// What is kept of a done decision does not name its members: who was asked to be cancelled then
 /// counts as cancelled.
 bool checker::is_cancelled(const known_decision& x, const base::pod_uid& pod) const {
   const auto& c = x.latest.cancelled;

@@ -13,9 +13,10 @@ namespace tutti::chaos {
 
 protocol::decision decision_in(const std::string& key, const std::string& value) {
   const auto framed = persistence::open_frame(persistence::family::decisions, key, value);
-  ensure(framed.has_value(), key.size());
+  const auto slot = persistence::read_decision_key(key);
+  ensure(slot.has_value() && framed.has_value(), key.size());
   auto read = protocol::decode_decision(framed->payload);
-  ensure(read.has_value(), key.size());
+  ensure(read.has_value() && *slot == base::slot_of(read->by), slot->gang.value, slot->ordinal);
   return std::move(*read);
 }
 

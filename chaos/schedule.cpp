@@ -175,7 +175,8 @@ base::result<void> read_world(const words& line, schedule& into) {
   into.fast_path = text(x, "path") != "long" && !into.log_is_objects;
   into.burst_pause = time_of(x, "pause");
   if (number(x, "window") < 0 || number(x, "window") > window_most)
-    return error{code::bad_input, "window is out of range", fmt::format("1 to {}", window_most)};
+    return error{code::bad_input, "window is out of range",
+                 fmt::format("0 (as usual) to {}", window_most)};
   into.window = static_cast<std::uint32_t>(number(x, "window"));
   into.faults_until = time_of(x, "faults_until");
   into.until = time_of(x, "until");

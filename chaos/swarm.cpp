@@ -186,7 +186,8 @@ private:
   }
 
   /// In every third world an operator takes gangs back, mostly while they are being started, or
-  /// while a slow disk keeps a decision from being known. Drawn last: the rest stays as it is.
+  /// while a slow disk keeps a decision from being known. Drawn behind faults: those stay as they
+  /// are.
   void draw_operator() {
     random_stream own{out_.seed, "operator"};
     if (!own.chance(1, 3))
@@ -234,7 +235,8 @@ private:
           own.chance(1, 3) ? some_time(own) : began.at + sim::draw(own, 0ms, 40ms) / 1000 * 1000;
       add(at, "group_gone", began.target);
       if (own.chance(1, 2))
-        add(at + sim::draw(own, 1ms, 8s) / 1000 * 1000, "group_again", began.target);
+        add(std::min(at + sim::draw(own, 1ms, 8s) / 1000 * 1000, how_.faults_for), "group_again",
+            began.target);
     }
   }
 

@@ -40,7 +40,7 @@ void truth::follow(const sim::api_server::control_plane& plane, base::time_point
   for (; nodes_seen_ < store.end_event(kind_id::nodes); ++nodes_seen_)
     take_node(store.event_at(kind_id::nodes, nodes_seen_), now);
   for (; groups_seen_ < store.end_event(kind_id::pod_groups); ++groups_seen_)
-    take_group(store.event_at(kind_id::pod_groups, groups_seen_));
+    take_group(store.event_at(kind_id::pod_groups, groups_seen_), now);
   for (; pods_seen_ < store.end_event(kind_id::pods); ++pods_seen_)
     take_pod(store.event_at(kind_id::pods, pods_seen_), now, tell);
 }
@@ -106,7 +106,7 @@ void truth::take_node(const sim::api_server::event& e, base::time_point now) {
   nodes_.insert_or_assign(name, std::move(x));
 }
 
-void truth::take_group(const sim::api_server::event& e) {
+void truth::take_group(const sim::api_server::event& e, base::time_point now) {
   if (e.what == change::deleted) {
     groups_.erase(e.now->key);
     return;
@@ -122,7 +122,8 @@ void truth::take_group(const sim::api_server::event& e) {
   x.has_condition = read->has_started();
   const auto* degraded = api::find_condition(read->conditions, "tutti.dev/Degraded");
   x.is_degraded = degraded != nullptr && degraded->is_true();
-  x.is_made_anew = first_group_.emplace(x.name, x.uid).first->second != x.uid;
+  const auto before = groups_.find(x.name);
+  x.since = before != groups_.end() && before->second.uid == x.uid ? before->second.since : now;
   groups_.insert_or_assign(x.name, std::move(x));
 }
 

@@ -51,7 +51,7 @@ struct group_truth {
   bool is_deleting = false;
   bool has_condition = false; ///< its condition is True
   bool is_degraded = false;   ///< its condition tutti.dev/Degraded is True
-  bool is_made_anew = false;  ///< one of its name was there before: pods may be bound of that one
+  base::time_point since{};   ///< of its uid: pods may have been bound for one of its name before
 };
 
 /// A view may lag behind the truth so long: then it is stale, and nobody votes or binds by it.
@@ -86,7 +86,7 @@ public:
 private:
   void take_pod(const sim::api_server::event& e, base::time_point now, const pod_change& tell);
   void take_node(const sim::api_server::event& e, base::time_point now);
-  void take_group(const sim::api_server::event& e);
+  void take_group(const sim::api_server::event& e, base::time_point now);
 
   const std::string scheduler_;
   std::size_t pods_seen_ = 0;
@@ -96,7 +96,6 @@ private:
   std::map<std::string, node_truth> nodes_;
   std::map<std::string, std::map<std::string, std::string>> first_labels_; ///< by node, ever
   std::map<std::string, group_truth> groups_;
-  std::map<std::string, std::string> first_group_; ///< uid, by name, ever
   /// Until when a node offered what: appended when that ends.
   std::map<std::string, std::vector<std::pair<base::time_point, base::resources>>> past_offers_;
 };

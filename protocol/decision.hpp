@@ -28,8 +28,8 @@ struct decision {
   std::vector<base::pod_uid> cancelled; ///< members given up, durable before they are touched
   base::epoch_no adopted_by;            ///< 0 = nobody but `by.epoch`
   bool is_done = false;
-  /// What a done one keeps of its plan: its members that are bound, by `base::hash_of` their uid,
-  /// ascending. There may be a hundred thousand of them.
+  /// What a done one keeps of its plan: its members but those given up, by `base::hash_of` their
+  /// uid, ascending. There may be a hundred thousand of them.
   std::vector<std::uint64_t> bound;
 
   friend bool operator==(const decision&, const decision&) = default;

@@ -2,6 +2,7 @@
 #include "protocol/decision_rules.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/core.h>
 
@@ -17,10 +18,14 @@ using base::error;
 std::vector<std::uint64_t> bound_by(const decision& x) {
   if (!x.is_done || x.what != verdict::committed)
     return {};
+  std::vector<std::string_view> given_up; // a gang of thousands may be withdrawn whole
+  for (const auto& pod : x.cancelled)
+    given_up.push_back(pod.value);
+  std::sort(given_up.begin(), given_up.end());
   auto out = x.bound;
   for (const auto& part : x.chosen.slices)
     for (const auto& s : part.seats)
-      if (std::find(x.cancelled.begin(), x.cancelled.end(), s.pod) == x.cancelled.end())
+      if (!std::binary_search(given_up.begin(), given_up.end(), std::string_view{s.pod.value}))
         out.push_back(base::hash_of(s.pod.value));
   std::sort(out.begin(), out.end());
   return out;

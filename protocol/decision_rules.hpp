@@ -23,8 +23,8 @@ inline base::epoch_no owner_of(const decision& x) {
   return std::max(x.by.epoch, x.adopted_by);
 }
 
-/// Whom a done decision has bound: its members without those given up, as `decision::bound` has
-/// them. Empty if it is not done, or aborted.
+/// Whom a done decision has bound, as `decision::bound` has them: its members but those given up,
+/// of whom one may be bound all the same. Empty if it is not done, or aborted.
 std::vector<std::uint64_t> bound_by(const decision& x);
 
 /// What is kept of a done decision: who won, that it is over, and whom it has bound.

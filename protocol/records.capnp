@@ -137,7 +137,7 @@ struct GangGroup @0xd450a13a3927092e {
 
 # What stands in a slot. `cancelled`, `adoptedBy` and `isDone` only grow; the rest is written once.
 # A done decision keeps no plan: groups, boundAlready, chosen, seatVersions and cancelled are empty.
-# `bound` is what it keeps instead: FNV-1a 64, mixed, of the uids of its members that are bound.
+# `bound` is what it keeps instead: FNV-1a 64, mixed, of the uids of its members but those given up.
 struct Decision @0xef9bacfd46d17131 {
   by @0 :AttemptId;
   what @1 :Verdict;

@@ -68,6 +68,7 @@ void queue_role::try_now(gang_entry& g) {
   attempt.from = now_;
   attempt.conflicts = life.conflicts;
   offer(g, attempt);
+  attempt.had_started = attempt.who->has_started;
   ++g.attempts;
   if (!g.is_lone_pod() && (g.is_degraded || repairs_.contains(g.group->name)))
     out_.add(protocol::note{

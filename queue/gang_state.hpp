@@ -75,6 +75,7 @@ struct attempt_now {
   base::time_point next_ask;   ///< if the partition stays silent until then
   bool has_changed = false;    ///< the gang itself changed meanwhile in a way that may help
   bool is_heard = false;
+  bool had_started = false; ///< the gang, when it was first offered
   base::time_point from;
 };
 

@@ -98,8 +98,7 @@ void queue_role::after_bound(gang_entry& g, const attempt_now& tried,
     after_error(g, with_reason(x.why, reason_code::undecided));
     return;
   }
-  const bool is_first =
-      x.bound <= x.members_bound.size() && (!tried.who || !tried.who->has_started);
+  const bool is_first = x.bound <= x.members_bound.size() && !tried.had_started;
   if (is_first)
     out_.add(protocol::note{"queue.bound",
                             {{"gang", to_text(g.name())}, {"created_ms", g.created_ms()}}});
@@ -138,8 +137,9 @@ void queue_role::after_refusal(gang_entry& g, const attempt_now& tried, base::ex
   explain(life, life.why->primary);
   // A quarantine is over by itself, and nobody says so.
   const bool is_quarantined = life.why->primary == reason_code::scheduler_error;
-  pools_.move(g, pool::waiting,
-              now_ + (is_quarantined ? base::limits::quarantine_rest : base::limits::flush_interval));
+  pools_.move(
+      g, pool::waiting,
+      now_ + (is_quarantined ? base::limits::quarantine_rest : base::limits::flush_interval));
 }
 
 void queue_role::after_conflict(gang_entry& g, base::explanation why) {

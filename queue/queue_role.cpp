@@ -27,7 +27,9 @@ constexpr std::size_t words_shared_max = 32;
 
 } // namespace
 
-queue_role::queue_role(options how) : how_(std::move(how)), registry_(how_) {}
+queue_role::queue_role(options how) : how_(std::move(how)), registry_(how_) {
+  ensure(how_.attempts_in_flight > 0);
+}
 queue_role::~queue_role() = default;
 
 protocol::effects queue_role::on(const protocol::event& e, base::time_point now) {

@@ -55,6 +55,7 @@ judgement judge(const std::string& table, const std::string& gang, const std::st
   std::getline(lines, titles);
   while (std::getline(lines, row) && row.find(gang + " ") == row.npos) {
   }
+  EXPECT_NE(row.find(gang + " "), row.npos) << "no row of " << gang << " in\n" << table;
   const auto cell = [&](const std::string& name) {
     const auto at = titles.find(name);
     EXPECT_NE(at, titles.npos) << "no column " << name << " in\n" << table;
@@ -77,6 +78,7 @@ TEST_P(Sample, of_openb_gangs_is_judged_by_plan_as_by_the_scheduler) {
   const auto in_fact = judge(happened.out, GetParam(), "PHASE", "Bound");
   EXPECT_EQ(by_plan, in_fact) << planned.out << happened.out;
   EXPECT_EQ(by_plan.is_placed, std::string{GetParam()}.starts_with("job-")) << planned.out;
+  EXPECT_TRUE(by_plan.is_placed || by_plan.reason.size() > 1) << planned.out;
 }
 
 /// Small, large, in one rack or anywhere, and the three that cannot be placed.

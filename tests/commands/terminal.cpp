@@ -1,12 +1,14 @@
 // forkpty, exec, and a reader that never lets the command wait for it.
 #include "terminal.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 
 #include <poll.h>
 #include <pty.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,12 +1,14 @@
-// Every reason that the reference lists is given by code, and a test expects it; or the gaps say
+// Every reason that the reference lists is named by code, and a test expects it; or the gaps say
 // that nobody gives it, and then nobody does.
 #include <algorithm>
+#include <cctype>
 #include <regex>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
-#include "base/explanation.hpp"
 #include "pages.hpp"
 
 namespace tutti::docs {

@@ -149,10 +149,16 @@ disk_file crash_disk::file(const std::string& name) const {
   return *names_.at(plain(name));
 }
 
-bool crash_disk::has_spoiled(const std::string& part) const {
+bool crash_disk::has_spoiled_one_of(const std::string& names) const {
   const std::lock_guard lock{mutex_};
-  return std::any_of(spoiled_.begin(), spoiled_.end(),
-                     [&](const std::string& name) { return name.find(part) != std::string::npos; });
+  return std::any_of(spoiled_.begin(), spoiled_.end(), [&](const std::string& name) {
+    return names.find(name) != std::string::npos;
+  });
+}
+
+void crash_disk::forget_spoiled() {
+  const std::lock_guard lock{mutex_};
+  spoiled_.clear();
 }
 
 void crash_disk::flip_byte(const std::string& name, std::size_t at) {

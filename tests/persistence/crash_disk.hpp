@@ -67,8 +67,10 @@ public:
   std::uint64_t used() const;
   std::vector<std::string> names(const std::string& ending) const;
   disk_file file(const std::string& name) const;
-  /// The last `restart` spoiled what was not synced of a file with this in its name.
-  bool has_spoiled(const std::string& part) const;
+  /// The last `restart` spoiled what was not synced of a file that this text names, and nobody has
+  /// said `forget_spoiled` since.
+  bool has_spoiled_one_of(const std::string& names) const;
+  void forget_spoiled();
   void flip_byte(const std::string& name, std::size_t at);
 
   // ---- what RocksDB does to it; an error as the operating system would give it

@@ -54,14 +54,15 @@ void expected_store::asks(const std::vector<request>& all) {
     for (const auto& r : all) {
       auto [image, is_synced] = with(b.states.back(), r);
       b.states.push_back(std::move(image));
-      if (is_synced)
-        b.synced = b.states.size() - 1;
+      b.is_synced.push_back(is_synced);
     }
 }
 
-void expected_store::is_acknowledged() {
+void expected_store::is_acknowledged(std::size_t but_the_last) {
   for (auto& b : branches_)
-    b.durable = b.synced;
+    for (auto i = b.durable; i + but_the_last < b.states.size(); ++i)
+      if (b.is_synced[i])
+        b.durable = i;
 }
 
 journal_index expected_store::last_index() const {

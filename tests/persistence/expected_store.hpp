@@ -15,9 +15,9 @@ class expected_store {
 public:
   /// What the store is asked at once: it may write it as one batch or as several.
   void asks(const std::vector<request>& all);
-  /// The store has answered all that it was asked. What is before the last request that had to be
-  /// synced is durable now, and so is that one.
-  void is_acknowledged();
+  /// The store has answered all that it was asked, or all but so many of the last. What is before
+  /// the last of them that had to be synced is durable now, and so is that one.
+  void is_acknowledged(std::size_t but_the_last = 0);
   /// The index of the last record, if everything that was asked is there.
   journal_index last_index() const;
 
@@ -31,9 +31,9 @@ private:
   /// Two states may look the same and differ in what becomes of them: a decision that is to be
   /// forgotten once it is done shows nothing of it.
   struct branch {
-    std::vector<disk> states; ///< after each request, from the beginning of this life
-    std::size_t durable = 0;  ///< index of the first state that may be found
-    std::size_t synced = 0;   ///< … and once everything that was asked is acknowledged
+    std::vector<disk> states;           ///< after each request, from the beginning of this life
+    std::size_t durable = 0;            ///< index of the first state that may be found
+    std::vector<bool> is_synced{false}; ///< what led to each state had to be synced
   };
   std::vector<branch> branches_{{{disk{}}}};
 };

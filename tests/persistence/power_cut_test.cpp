@@ -94,6 +94,7 @@ private:
       said_ = std::string{name_of(refused_as_)} + ": " + ok.error().message();
       return false;
     }
+    env_.disk().forget_spoiled();
     for (const auto& x : std::exchange(bench_.warnings, {})) {
       ++sum_.torn;
       diary_ += "  " + x + "\n";
@@ -112,7 +113,7 @@ private:
   void note_refusal() {
     diary_ += "  refused: " + said_ + "\n";
     if (refused_as_ == code::corrupt && said_.find("MANIFEST") != std::string::npos
-        && env_.disk().has_spoiled("/MANIFEST-")) {
+        && env_.disk().has_spoiled_one_of(said_)) {
       is_given_up_ = true;
       ++sum_.given_up;
     }
@@ -142,6 +143,7 @@ private:
         if (!answers[i] && answers[i].error().what() == code::io) {
           diary_ += "  broken: " + answers[i].error().message() + "\n";
           ++sum_.broken;
+          expected_.is_acknowledged(asked.size() - i);
           return;
         }
         if (answers[i])

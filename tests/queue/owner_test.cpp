@@ -91,6 +91,15 @@ TEST_F(Owner, F6_a_gang_that_was_bound_in_part_is_tried_as_it_is_now) {
   ASSERT_EQ(after.size(), 1u);
   EXPECT_EQ(after[0].who->members.at(0).node.value, "n1")
       << "what is asked for by facts of before is refused, or planned without them";
+
+  const base::attempt_id resumed{after[0].who->uid, 1, {1}, 1};
+  tell(protocol::gang_progress{.attempt = resumed,
+                               .name = {"ns", "g"},
+                               .at = protocol::phase::preparing},
+       protocol::role_kind::gang);
+  over(resumed, attempt_outcome::bound, {}, {"g-0", "g-1"});
+  EXPECT_EQ(std::count(noted.begin(), noted.end(), "queue.bound"), 1)
+      << "the gang had not started when it was first asked for";
 }
 
 TEST_F(Owner, F6_a_gang_of_which_too_few_are_left_is_not_asked_for) {
