@@ -98,7 +98,9 @@ private:
       out_.window = static_cast<std::uint32_t>(window.between(1, 3));
     out_.replicas = how_.replicas;
     out_.faults_until = how_.faults_for;
-    out_.until = how_.faults_for + how_.quiet_for;
+    // A repair has a minute, and who is evicted then half a minute more.
+    const auto until_evicted = out_.evicts_degraded ? base::duration{1min} : base::duration{};
+    out_.until = how_.faults_for + how_.quiet_for + until_evicted;
     for (std::uint64_t n = 0; n < nodes_; ++n)
       add(0s, "node", fmt::format("n{}", n),
           {{"cpu", std::to_string(shape_.between(2, 8))},

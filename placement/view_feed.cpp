@@ -198,6 +198,7 @@ void view_feed::apply_node(const protocol::node_view& x, base::shard_id shard, o
       pos == nodes_.end() || pos->second.facts->kind->id != x.facts->kind->id;
   const bool helps = view_.upsert(state_of(*x.facts, x.free, x.ports_taken));
   was.is_admitting = was.is_admitting || (helps && has_new_class);
+  out.has_moved |= pos != nodes_.end() && pos->second.facts->domains != x.facts->domains;
   nodes_[x.uid] = {x.facts, shard};
 }
 
@@ -215,6 +216,14 @@ void view_feed::compare(const offers& before, outcome& out) {
     ++out.grown;
     raise(out.most_free, *now.free);
   }
+  // A gang whose members stand on a node that has moved is pinned to its new domain.
+  if (!out.has_moved)
+    return;
+  for (const auto& [node, known] : nodes_)
+    if (const auto now = offer_of(node); now.free) {
+      ++out.grown;
+      raise(out.most_free, *now.free);
+    }
 }
 
 } // namespace tutti::placement

@@ -35,6 +35,7 @@ public:
     std::vector<base::shard_id> others_to_ask;
     std::uint32_t grown = 0;   ///< nodes that may take a pod now that they refused before
     base::resources most_free; ///< over those, each amount on its own
+    bool has_moved = false;    ///< a node is in another domain: then any node may be one of them
   };
   outcome apply(const protocol::view_delta& x);
 

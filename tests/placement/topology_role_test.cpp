@@ -150,6 +150,16 @@ TEST_F(Topology, a_newer_attempt_of_a_gang_replaces_the_older_one) {
   EXPECT_TRUE(world.fits(gang, 2));
 }
 
+TEST_F(Topology, L1_a_node_that_changes_its_rack_wakes_the_queue_with_what_any_node_has) {
+  const node_words a{.name = "a", .rack = rack_in(0), .gpus_used = 8};
+  world.cluster({a, {.name = "b", .rack = rack_in(0), .gpus_used = 5}});
+  auto moved = a;
+  moved.rack = rack_in(0, 1);
+  world.delta(0, {seen(moved)});
+  ASSERT_NE(grew(), nullptr) << "members on a pin their gang to the new rack";
+  EXPECT_EQ(grew()->most_free.of(gpu_name), 3) << "as b has";
+}
+
 TEST_F(Topology, tells_the_queue_what_a_delta_added) {
   const node_words a{.name = "a", .rack = rack_in(0), .gpus_used = 8};
   world.cluster({a});

@@ -91,7 +91,6 @@ TEST(ShardFollowed, by_others_goes_on_in_versions_though_there_is_no_news) {
     give(protocol::started{.epoch = {4}, .incarnation = {4}, .open = {}});
     give(protocol::received{mirror, protocol::view_trust{false, true}});
     give(protocol::received{mirror, protocol::view_trust{true, false}});
-    give(protocol::received{protocol::to(protocol::role_kind::topology), protocol::view_wanted{}});
     ASSERT_EQ(beat.has_value(), has_others);
     ASSERT_EQ(versions.size(), 1u);
     if (!has_others)
