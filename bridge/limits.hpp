@@ -50,8 +50,8 @@ inline constexpr std::size_t message_bytes = 32'768;
 
 /// Decisions in flight: two writes per gang beside one Binding per member.
 inline constexpr std::size_t decisions_in_flight = 64;
-/// An unfinished decision's bytes stand in its object up to here; in base64 they leave room for the uids of
-/// some ten thousand cancelled members below etcd's 1.5 MiB. Chunks have the same size.
+/// An unfinished decision's bytes stand in its object up to here; in base64 they leave room for the
+/// uids of some ten thousand cancelled members below etcd's 1.5 MiB. Chunks have the same size.
 inline constexpr std::size_t decision_bytes_inline = 256u << 10;
 /// A done decision says of up to so many members that they are bound: in base64 700 KiB. Of a
 /// larger gang it says nothing, and its next owner must believe its watch.
