@@ -49,6 +49,8 @@ struct scheduler_options {
   bool lists_plainly = false; ///< no streaming lists, for servers that lack them
   std::uint32_t planners = 1; ///< workers for long searches; 0 = bounded searches only
   std::size_t threads = 2;
+  /// Jitter, marks of touches and names of events are made of it: no two processes of one cluster
+  /// may have the same, nor one that has lost its store the same as before.
   std::uint64_t seed = 1;
 
   bool has_others() const { return !replica.empty(); }

@@ -27,6 +27,7 @@
 #include "cli/reading.hpp"
 #include "cli/terminal_line.hpp"
 #include "persistence/rocks_store.hpp"
+#include "sim/api_server/disk.hpp"
 #include "sim/api_server/server.hpp"
 
 namespace tutti::cli {
@@ -238,6 +239,7 @@ base::result<void> start_scheduler(running& all, const local_options& how, const
   o.shards = all.store->who().shards;
   o.kubernetes = *release;
   o.fast_path = !how.long_path;
+  o.seed = sim::api_server::draw_seed();
   o.writes_step_events = how.step_events;
   if (how.repair_deadline_s > 0)
     o.repair_deadline = std::chrono::seconds{how.repair_deadline_s};

@@ -61,7 +61,7 @@ private:
   std::unique_ptr<inside> in_;
 };
 
-/// A seed that no other cluster has.
+/// A seed that nobody else has.
 std::uint64_t draw_seed();
 
 /// An object as it was stored.

@@ -10,6 +10,7 @@
 
 #include "actors/replica.hpp"
 #include "base/ensure.hpp"
+#include "base/hash.hpp"
 
 namespace tutti::sim {
 
@@ -212,19 +213,23 @@ base::result<void> process::start() {
       with_.watches->durable(*this, b);
   });
   auto& now = *life_;
+  auto how = how_;
+  if (disks_lost_ > 0)
+    how.seed = base::hash_combine(how.seed, disks_lost_);
   now.replica = std::make_unique<actors::replica>(
-      how_, actors::surroundings{
-                .system = *now.system,
-                .store = *now.store,
-                .http = &now.http,
-                .links = with_.links != nullptr ? &now.links : nullptr,
-                .clock = now.clock,
-                .on_fatal = [&now](const base::error& e) { now.why = e.message(); },
-                .wrap =
-                    [this, &now](const protocol::address& where, protocol::role_ptr role) {
-                      return std::make_unique<watched_role>(*this, now, where, std::move(role));
-                    },
-                .pass_fault = [this](std::string_view id) { passed(id); }});
+      std::move(how),
+      actors::surroundings{
+          .system = *now.system,
+          .store = *now.store,
+          .http = &now.http,
+          .links = with_.links != nullptr ? &now.links : nullptr,
+          .clock = now.clock,
+          .on_fatal = [&now](const base::error& e) { now.why = e.message(); },
+          .wrap =
+              [this, &now](const protocol::address& where, protocol::role_ptr role) {
+                return std::make_unique<watched_role>(*this, now, where, std::move(role));
+              },
+          .pass_fault = [this](std::string_view id) { passed(id); }});
   if (auto ok = now.replica->recover(); !ok) {
     end(ok.error().message());
     return ok.error();

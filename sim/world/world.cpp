@@ -23,6 +23,8 @@ world::world(options how) : how_(std::move(how)), chance_(how_.seed) {
     auto own = how_.scheduler;
     if (has_others)
       own.replica = name;
+    if (n > 0)
+      own.seed = base::hash_combine(own.seed, n);
     processes_.push_back(
         std::make_unique<process>(name, std::move(own),
                                   process_parts{.time = time_,
