@@ -107,9 +107,7 @@ public:
     return answer.get();
   }
 
-  disk_space look_at_disk() override {
-    return gauge_.look(free_bytes_at(db_->path(), env_));
-  }
+  disk_space look_at_disk() override { return gauge_.look(free_bytes_at(db_->path(), env_)); }
 
   counters counted() const override { return {syncs_, records_, bytes_}; }
 

@@ -154,7 +154,7 @@ private:
   // Of this life only.
   base::incarnation_no incarnation_;
   bool is_view_wanted_ = true; ///< what a life before this one told may have gone since
-  bool is_beat_due_ = false; ///< a delta is sent even if it has nothing to say
+  bool is_beat_due_ = false;   ///< a delta is sent even if it has nothing to say
   bool is_started_ = false;
   bool is_disk_scarce_ = false; ///< nothing new is promised
   node_table nodes_;

@@ -78,9 +78,7 @@ struct disk::inside {
   std::function<void(base::result<void>)> done;
   std::thread worker;
 
-  persistence::disk_space look() {
-    return gauge.look(persistence::free_bytes_at(directory, env));
-  }
+  persistence::disk_space look() { return gauge.look(persistence::free_bytes_at(directory, env)); }
 
   base::result<void> write_now(const std::vector<pending_write>& writes, revision up_to) {
     rocksdb::WriteBatch out;
