@@ -45,6 +45,22 @@ TEST(RecordsCodec, every_decision_reads_back) {
   }
 }
 
+TEST(RecordsCodec, writes_before_a_binding_are_kept_in_their_order) {
+  const std::vector<before_bind_write> writes{
+      {"PUT", "/claims/a", "application/json", "{\"a\": 1}"},
+      {"PATCH", "/claims/a/status", "application/merge-patch+json", "{}"},
+      {"PATCH", "/claims/a/status", "application/merge-patch+json", "{}"}}; // once more: not a set
+  slice part;
+  part.seats.push_back({.pod = {"p-uid"}, .pod_name = "p", .before_bind = writes});
+  decision what;
+  what.chosen.slices.push_back(part);
+  const auto decided = decode_decision(encode(what)).value();
+  EXPECT_EQ(decided.chosen.slices.at(0).seats.at(0).before_bind, writes);
+  const record promised = prepared_record{.asked = std::make_shared<slice>(part)};
+  const auto back = decode_record(encode(promised)).value();
+  EXPECT_EQ(std::get<prepared_record>(back).asked->seats.at(0).before_bind, writes);
+}
+
 TEST(RecordsCodec, an_empty_decision_reads_back) {
   EXPECT_EQ(decode_decision(encode(decision{})).value(), decision{});
 }
