@@ -1,7 +1,5 @@
 #include "cli/chaos.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -20,6 +18,7 @@
 #include "chaos/swarm.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/output.hpp"
+#include "cli/terminal_line.hpp"
 
 namespace tutti::cli {
 
@@ -69,28 +68,33 @@ std::string drawing_flags(const chaos_options& how) {
   return out;
 }
 
+/// How often the line of progress is written anew.
+constexpr auto progress_pause = std::chrono::milliseconds{200};
+
+/// How far the seeds are, on a line that is gone when all are through.
 class progress {
 public:
-  explicit progress(const chaos_options& how) : how_(how), is_on_(!how.is_quiet && ::isatty(2)) {}
+  explicit progress(const chaos_options& how) : how_(how) {}
 
   void done(std::uint64_t runs, std::uint64_t failures) {
     const auto now = std::chrono::steady_clock::now();
-    if (!is_on_ || (now - last_ < std::chrono::milliseconds{200} && runs < how_.seeds))
+    if (how_.is_quiet || !line_.is_seen() || now - last_ < progress_pause)
       return;
     last_ = now;
-    const double seconds = std::chrono::duration<double>(now - begin_).count();
-    const double rate = static_cast<double>(runs) / std::max(seconds, 0.001);
-    fmt::print(stderr, "\r{} of {} seeds, {} broke something, {:.1f}/s, {:.0f} s left   {}", runs,
-               how_.seeds, failures, rate, static_cast<double>(how_.seeds - runs) / rate,
-               runs == how_.seeds ? "\n" : "");
+    const double rate = static_cast<double>(runs) / std::max(seconds(), 0.001);
+    line_.show(fmt::format("{} of {} seeds, {} broke something, {:.1f}/s, {:.0f} s left", runs,
+                           how_.seeds, failures, rate,
+                           static_cast<double>(how_.seeds - runs) / rate));
   }
+  /// Before anything else is printed.
+  void clear() { line_.clear(); }
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
 
 private:
   const chaos_options& how_;
-  const bool is_on_;
+  terminal_line line_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_{};
 };
@@ -111,6 +115,7 @@ int chaos_run(const chaos_options& how) {
       of.push_back(seed);
       if (of.size() == 1) { // the first of each kind is told whole
         const auto again = chaos::run(chaos::draw_schedule(seed, swarm), {});
+        shown.clear();
         print_failure(std::to_string(seed), again, drawing_flags(how));
       }
     }
@@ -118,6 +123,7 @@ int chaos_run(const chaos_options& how) {
     constexpr std::uint64_t one_in = 20;
     if (seed % one_in == 0
         && chaos::run(chaos::draw_schedule(seed, swarm), {.lines = 0}).trace_hash != r.trace_hash) {
+      shown.clear();
       fmt::print("seed {} takes other steps the second time\n", seed);
       failures["determinism"].push_back(seed);
     }
@@ -126,6 +132,7 @@ int chaos_run(const chaos_options& how) {
       broke += seeds.size();
     shown.done(n + 1, broke);
   }
+  shown.clear();
   for (const auto& [id, seeds] : failures) {
     fmt::print("{}: {} of {} seeds:", id, seeds.size(), how.seeds);
     for (std::size_t n = 0; n < std::min<std::size_t>(seeds.size(), 20); ++n)
@@ -220,6 +227,7 @@ int chaos_coverage(const chaos_options& how) {
       sum[cell] += hits;
     shown.done(n + 1, 0);
   }
+  shown.clear();
   std::set<std::string> faults;
   std::set<std::string> states;
   for (const auto& [cell, hits] : sum) {

@@ -91,6 +91,16 @@ TEST(ProgressOnATerminal, never_wraps) {
   EXPECT_GT(written, 0u) << seen.bytes;
 }
 
+TEST(ProgressOnATerminal, of_many_seeds_leaves_nothing_behind) {
+  for (const std::string verb : {"run", "coverage"}) {
+    const auto seen = run_on_terminal({"chaos", verb, "--seeds", "3"}, wide, longest);
+    EXPECT_EQ(seen.how, (ending{0, 0})) << seen.bytes;
+    EXPECT_NE(seen.bytes.find("1 of 3 seeds, 0 broke something"), seen.bytes.npos) << seen.bytes;
+    for (const auto& line : screen_of(seen.bytes, wide))
+      EXPECT_EQ(line.find(" of 3 seeds"), line.npos) << "left behind: " << line;
+  }
+}
+
 /// The eyes of the tests above.
 TEST(Screen, shows_what_is_left_of_lines_that_were_taken_away) {
   EXPECT_EQ(screen_of("1 of 3 gangs bound\r\033[Kerror: no\n", wide),
