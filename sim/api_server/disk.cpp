@@ -35,6 +35,9 @@ constexpr std::size_t write_buffer_bytes = 64u << 20;
 /// Runs the directory may keep open.
 constexpr int files_max = 256;
 
+/// What to do about a damaged store: nothing but a copy has what it says.
+constexpr const char* cure_of_damage = "restore the directory, or choose another --data-dir";
+
 rocksdb::Slice slice(std::string_view s) {
   return {s.data(), s.size()};
 }
@@ -52,7 +55,7 @@ base::error to_error(const rocksdb::Status& s, std::string_view directory) {
             "stop the other process, or choose another --data-dir"};
   const auto what = fmt::format("the API server's store in {}: {}", directory, text);
   if (s.IsCorruption())
-    return {base::code::corrupt, what, "restore the directory, or choose another --data-dir"};
+    return {base::code::corrupt, what, cure_of_damage};
   return {base::code::io, what,
           "free space or replace the disk, then start again; or choose another --data-dir"};
 }
@@ -120,7 +123,8 @@ struct disk::inside {
       return base::error{base::code::newer_format,
                          fmt::format("the API server's store in {} has format {}, this program "
                                      "reads {}",
-                                     directory, format, format_now)};
+                                     directory, format, format_now),
+                         "start the version of tutti that wrote it, or choose another --data-dir"};
     if (auto s = db->Get({}, slice(release_key), &of); of != api::name_of(kubernetes))
       return base::error{
           base::code::bad_input,
@@ -244,11 +248,16 @@ base::result<void> disk::load(store& into) const {
     auto prefix = key_on_disk(kind, "");
     for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
       auto x = read_object(kind, it->value().ToStringView());
-      if (!x)
-        return x.error().in(it->key().ToString());
-      if (x.value()->rev > rev)
+      const auto damaged = [&](std::string_view why) {
         return base::error{base::code::corrupt,
-                           fmt::format("{} is newer than the store", it->key().ToString())};
+                           fmt::format("the API server's store in {}: {}: {}", in_->directory,
+                                       it->key().ToString(), why),
+                           cure_of_damage};
+      };
+      if (!x)
+        return damaged(x.error().message());
+      if (x.value()->rev > rev)
+        return damaged("it is newer than the store");
       into.restore(kind, std::move(x.value()));
     }
     if (!it->status().ok()) // before the next seek forgets it
