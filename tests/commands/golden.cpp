@@ -20,6 +20,9 @@ std::string masked(std::string text) {
       // The queue asks again where the answer takes longer than it is used to.
       {std::regex{"(\\+TIME  queue\\.tried [^\n]*\n)\\1+"}, "$1"},
       {std::regex{"(in|after) [0-9]+[smhd]\\b"}, "$1 TIME"},
+      {std::regex{"after [0-9]+\\.[0-9]+ms"}, "after TIME"},
+      {std::regex{"created_ms=[0-9]+"}, "created_ms=TIME"},
+      {std::regex{" try=[0-9]+ "}, " try=N "}, // one more if its pods came in two steps
       {std::regex{"( +)[0-9]+[smhd]( ago)?\n"}, "   AGE\n"},
       {std::regex{" +[0-9]+ms "}, " TIME "},
       {std::regex{"(created|[a-z_]+_ms|[a-z_]+_ms_ago)(\"?): [0-9]+"}, "$1$2: TIME"},
