@@ -298,7 +298,7 @@ base::result<void> apply_files(running& all, const local_options& how) {
     places.push_back(api::place_of(m));
     objects.push_back(std::move(m.object));
   }
-  auto done = all.api->apply(std::move(objects), std::move(places));
+  auto done = all.api->apply_whole(std::move(objects), std::move(places));
   if (!done)
     return done.error();
   if (!how.quiet)

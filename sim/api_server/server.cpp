@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <future>
 #include <list>
 #include <mutex>
@@ -24,6 +25,7 @@
 #include "base/ensure.hpp"
 #include "sim/api_server/connection.hpp"
 #include "sim/api_server/disk.hpp"
+#include "sim/api_server/rehearsal.hpp"
 
 namespace tutti::sim::api_server {
 
@@ -69,9 +71,11 @@ struct server::inside {
   };
 
   inside(const control_plane::options& o, std::unique_ptr<disk> on, const base::clock& time)
-      : clock(time), plane(o, time), store_on_disk(std::move(on)), timer(io), acceptor(io) {}
+      : clock(time), how(o), plane(o, time), store_on_disk(std::move(on)), timer(io), acceptor(io) {
+  }
 
   const base::clock& clock;
+  const control_plane::options how;
   control_plane plane;
   std::unique_ptr<disk> store_on_disk;
   asio::io_context io;
@@ -93,6 +97,7 @@ struct server::inside {
   std::atomic<bool> is_stopped{false};
 
   base::result<void> listen(const listen_address& at);
+  base::result<applied> apply_here(std::function<base::result<applied>()> writes);
   void accept();
   void add(stream_socket s);
   void read(const std::shared_ptr<session>& s);
@@ -345,23 +350,36 @@ std::uint16_t server::port() const {
   return in_->port;
 }
 
-base::result<applied> server::apply(std::vector<json::object> objects,
-                                    std::vector<std::string> places) {
-  if (in_->is_stopped)
+/// Lets the serving thread write, and returns when that is durable.
+base::result<applied> server::inside::apply_here(std::function<base::result<applied>()> writes) {
+  if (is_stopped)
     return base::error{base::code::unavailable, "the API server is stopped"};
   std::promise<base::result<applied>> promise;
   auto future = promise.get_future();
-  asio::post(in_->io, [in = in_.get(), objects = std::move(objects), places = std::move(places),
-                       promise = std::move(promise)]() mutable {
-    inside::waiter w;
+  asio::post(io, [this, &writes, promise = std::move(promise)]() mutable {
+    waiter w;
     w.promise = std::move(promise);
-    in->look_at_disk();
-    w.value = in->plane.apply(objects, places);
-    w.after = in->plane.objects().last();
-    in->waiters.push_back(std::move(w));
-    in->turn();
+    look_at_disk();
+    w.value = writes();
+    w.after = plane.objects().last();
+    waiters.push_back(std::move(w));
+    turn();
   });
   return future.get();
+}
+
+base::result<applied> server::apply(std::vector<json::object> objects,
+                                    std::vector<std::string> places) {
+  return in_->apply_here([&] { return in_->plane.apply(objects, places); });
+}
+
+base::result<applied> server::apply_whole(std::vector<json::object> objects,
+                                          std::vector<std::string> places) {
+  return in_->apply_here([&]() -> base::result<applied> {
+    if (auto ok = rehearse(in_->plane, in_->how, in_->clock, objects, places); !ok)
+      return ok.error();
+    return in_->plane.apply(objects, places);
+  });
 }
 
 revision server::last_resource_version() const {

@@ -53,10 +53,13 @@ public:
   /// Where it listens; 0 if it does not.
   std::uint16_t port() const;
 
-  /// Creates or changes the objects of a file, and returns when that is durable. Any thread but the
-  /// server's.
+  /// Creates or changes objects in their order, as `control_plane::apply`, and returns when that is
+  /// durable. Any thread but the server's.
   base::result<applied> apply(std::vector<json::object> objects,
                               std::vector<std::string> places = {});
+  /// The same, but if one of them is refused, nothing is applied: all are tried on a copy first.
+  base::result<applied> apply_whole(std::vector<json::object> objects,
+                                    std::vector<std::string> places = {});
 
   /// As of the last turn of the server's thread; any thread.
   revision last_resource_version() const;

@@ -65,6 +65,14 @@ std::vector<refused_file> refused_files() {
        with_group("{schedulingPolicy: {gang: {minCount: 2}, basic: {}}}"),
        {"document 2", "spec.schedulingPolicy", "basic"}},
       {"no_policy", with_group("{schedulingPolicy: {}}"), {"document 2", "spec.schedulingPolicy"}},
+      {"priority_class_that_is_not_there",
+       with_group("{schedulingPolicy: {gang: {minCount: 2}}, priorityClassName: no-such}"),
+       {"document 2", "no-such"}},
+      {"pod_in_a_namespace_that_is_not_there",
+       "apiVersion: v1\nkind: Namespace\nmetadata: {name: not-applied}\n---\n"
+       "apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: no-such}\n"
+       "spec: {containers: [{name: a, image: i}]}\n",
+       {"document 2", "no-such"}},
       {"unknown_kind",
        "apiVersion: batch/v1\nkind: CronJobb\nmetadata: {name: x}\n",
        {"document 1", "CronJobb"}},
@@ -173,6 +181,29 @@ TEST(BadInput, a_good_file_beside_a_bad_one_is_not_applied_either) {
   daemon next{{.what = {"--data-dir", home.sub("data")}, .listens = true}};
   EXPECT_TRUE(look_at(next.api()).nodes.empty());
   next.stop();
+}
+
+TEST(BadInput, a_file_that_is_refused_changes_nothing_of_what_is_there) {
+  temp_dir home;
+  const auto good = home.file("good.yaml", manifest(node_text{"n1", "r1", 4}));
+  EXPECT_EQ(run(local_in(home, {"-f", good, "--until", "settled"})).code(), 0);
+  const auto bad =
+      home.file("bad.yaml", manifest(node_text{"n1", "r1", 64}) + manifest(node_text{"n2", "r1"})
+                                + manifest(gang_text{.name = "odd", .priority = "no-such"}));
+  const auto said = run(local_in(home, {"-f", bad, "--until", "settled"}));
+  EXPECT_EQ(said.code(), 1) << said.err;
+  EXPECT_TRUE(is_one_line(said.err)) << said.err;
+  daemon next{{.what = {"--data-dir", home.sub("data")}, .listens = true}};
+  EXPECT_EQ(look_at(next.api()).nodes, (std::map<std::string, std::int64_t>{{"n1", 4000}}));
+  next.stop();
+  // The same file with the class in front is applied, in that order.
+  const auto whole = home.file(
+      "bad.yaml", manifest(priority_text{"no-such", 7}) + manifest(node_text{"n1", "r1", 64})
+                      + manifest(gang_text{.name = "odd", .priority = "no-such"}));
+  const auto taken = run(local_in(home, {"-f", whole, "--until", "settled"}));
+  EXPECT_EQ(taken.code(), 0) << taken.err;
+  EXPECT_NE(taken.err.find("applied: 4 created, 1 changed, 0 unchanged"), std::string::npos)
+      << taken.err;
 }
 
 TEST(BadInput, utf_16_with_its_mark_is_read_like_utf_8) {
