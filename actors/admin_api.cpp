@@ -241,7 +241,9 @@ http_reply cancel(scheduler& who, const std::string& name, std::string_view quer
   const auto said = json::parse(text).as_object();
   if (!said.at("done").as_bool())
     return error_reply(409, name + ": " + std::string{said.at("text").as_string()});
-  return json_reply("Cancelled", {{"name", name}, {"text", said.at("text")}});
+  return json_reply(
+      "Cancelled",
+      {{"namespace", gang.at("namespace")}, {"name", gang.at("name")}, {"text", said.at("text")}});
 }
 
 /// True if `x` is an object whose field `name` is true.

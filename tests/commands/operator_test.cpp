@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "canned_server.hpp"
 #include "golden.hpp"
 #include "manifests.hpp"
+#include "relay.hpp"
 #include "tutti.hpp"
 
 namespace tutti::commands {
@@ -73,18 +73,27 @@ TEST_F(Operator, cannot_take_back_what_is_not_under_way) {
   expect({"cancel", "gang", "wide"}, "cancel-without-reason.txt", 2);
 }
 
-/// What is under way is so for milliseconds; what the scheduler then does is shown by the tests of
-/// the roles (`CoordinatorCancel`), and here how its word is printed.
-TEST(OperatorAlone, hears_what_was_taken_back) {
-  const std::string body = R"({"apiVersion":"tutti.dev/v1","kind":"Cancelled","name":"ring",)"
-                           R"("text":"the attempt is given up"})";
-  canned_server scheduler{fmt::format(
-      "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{}",
-      body.size(), body)};
-  const auto said =
-      run({"cancel", "gang", "ring", "--reason", "by mistake", "--server", scheduler.address()});
-  EXPECT_EQ(said.code(), 0) << said.err;
+/// Its Bindings do not get through, so it is decided and nobody is bound.
+TEST(OperatorAlone, takes_back_what_is_decided_and_not_bound) {
+  temp_dir home;
+  const auto world = home.file("world.yaml", nodes_in_racks(2) + manifest(gang_text{"ring"}));
+  daemon api{{.what = {"--serve-only", "-f", world}, .listens = true, .has_admin = false}};
+  relay between{api.api().port()};
+  between.keep_bindings(true);
+  daemon scheduler{{.what = {"--server", between.address(), "--data-dir", home.sub("data")}}};
+  ASSERT_TRUE(eventually([&] { return between.kept() == 2; })) << scheduler.itself().err();
+  outcome said;
+  EXPECT_TRUE(eventually([&] { // a member that is being posted at this moment is not given up
+    said = scheduler.ask({"cancel", "gang", "ring", "--reason", "by mistake"});
+    return said.code() == 0;
+  })) << said.err;
   expect_golden("cancel-done.txt", said.out + said.err);
+  EXPECT_TRUE(eventually([&] {
+    return api.api().get("/api/v1/namespaces/default/events").body.find("by mistake")
+           != std::string::npos;
+  }));
+  scheduler.stop();
+  api.stop();
 }
 
 TEST_F(Operator, sees_both_versions) {
