@@ -11,6 +11,9 @@
 
 namespace tutti::chaos {
 
+/// Switches the bug on for the rest of this process. Nothing may run meanwhile.
+void switch_on(const planted_bug& bug);
+
 /// What one run has come to.
 struct finding {
   std::string breaks; ///< id of an invariant; empty = everything held

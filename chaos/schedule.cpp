@@ -228,7 +228,7 @@ base::result<void> read_line(const words& line, schedule& into) {
   }
   if (line[0] == "breaks")
     return error{code::bad_input, "no such invariant",
-                 "breaks S6: an id of `tutti chaos invariants`"};
+                 "breaks S6: an id of `tutti chaos list`"};
   return error{code::bad_input, fmt::format("\"{}\" is not known", line[0]),
                "one of: breaks ID, seed N, world KEY=VALUE…, at TIME ACTION TARGET KEY=VALUE…"};
 }

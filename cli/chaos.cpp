@@ -52,7 +52,7 @@ base::result<chaos::schedule> schedule_of(const std::string& what, const chaos_o
 
 void print_failure(const std::string& what, const chaos::run_result& r, const std::string& flags) {
   fmt::print("{}\n", chaos::to_text(*r.broken));
-  fmt::print("the last {} events:\n", r.trace.size());
+  fmt::print("the last {} events of trace {:016x}:\n", r.trace.size(), r.trace_hash);
   for (const auto& line : r.trace)
     fmt::print("  {}\n", line);
   fmt::print("replay:  tutti chaos replay {}{}\nshrink:  tutti chaos shrink {}{}\n", what, flags,
@@ -65,6 +65,8 @@ std::string drawing_flags(const chaos_options& how) {
   std::string sep = " --faults ";
   for (const auto& f : how.faults)
     out += std::exchange(sep, ",") + f;
+  if (!how.mutant.empty())
+    out += " --mutant " + how.mutant;
   return out;
 }
 

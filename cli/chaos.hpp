@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
+
 namespace tutti::cli {
 
 struct chaos_options {
@@ -17,11 +19,16 @@ struct chaos_options {
   std::string what;                 ///< a seed or a file
   std::string other;                ///< the second one of diff-trace
   std::string save;                 ///< write the shrunk schedule here; of mutants: a folder
-  std::vector<std::string> mutants; ///< planted bugs to look for; empty = all. One: switched on
+  std::vector<std::string> mutants; ///< planted bugs to look for; empty = all
+  std::string mutant;               ///< a planted bug that is switched on; empty = none
   bool is_quiet = false;            ///< no progress
   bool is_long = false;             ///< the whole trace
   bool is_markdown = false;         ///< a table for a page
 };
+
+/// Switches on the planted bug that `how` names, for the rest of the process. `bad_input` if there
+/// is none of this name, or none at all in this build.
+base::result<void> switch_on_mutant(const chaos_options& how);
 
 /// Each returns the exit code: 0 nothing broke, 1 something did, 3 a file is wrong.
 int chaos_run(const chaos_options& how);

@@ -20,12 +20,12 @@ constexpr int survived = 1;
 constexpr int bad_file = 3;
 constexpr std::size_t shrink_runs_most = 400;
 
-base::result<std::vector<const chaos::planted_bug*>> wanted(const chaos_options& how) {
+base::result<std::vector<const chaos::planted_bug*>> wanted(const std::vector<std::string>& names) {
   if (chaos::planted_bugs().empty())
     return base::error{base::code::bad_input, "this program has no planted bugs",
                        "build one that has: cmake --preset dev, or -DTUTTI_MUTANTS=ON"};
   std::vector<const chaos::planted_bug*> out;
-  for (const auto& name : how.mutants) {
+  for (const auto& name : names) {
     const auto* bug = chaos::find_bug(name);
     if (bug == nullptr)
       return base::error{base::code::bad_input, name + ": there is no such planted bug",
@@ -58,8 +58,18 @@ base::result<void> save(const chaos::planted_bug& bug, const chaos::hunt_result&
 
 } // namespace
 
+base::result<void> switch_on_mutant(const chaos_options& how) {
+  if (how.mutant.empty())
+    return {};
+  const auto bugs = wanted({how.mutant});
+  if (!bugs)
+    return bugs.error();
+  chaos::switch_on(*bugs->front());
+  return {};
+}
+
 int chaos_mutants(const chaos_options& how) {
-  const auto bugs = wanted(how);
+  const auto bugs = wanted(how.mutants);
   if (!bugs) {
     print_error(bugs.error());
     return wrong_usage;

@@ -8,6 +8,8 @@
 #include "chaos/schedule.hpp"
 #include "cli/chaos.hpp"
 #include "cli/exhaust_verbs.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/output.hpp"
 
 namespace tutti::cli {
 
@@ -33,7 +35,15 @@ CLI::App* add(CLI::App& to, std::function<int()>& run, const std::shared_ptr<cha
               const char* name, const char* help, const char* example, verb_run does) {
   auto* verb = to.add_subcommand(name, help);
   verb->footer(std::string{"Example:\n  "} + example + chaos_exit_codes);
-  verb->callback([&run, how, does] { run = [how, does] { return does(*how); }; });
+  verb->callback([&run, how, does] {
+    run = [how, does] {
+      if (const auto ok = switch_on_mutant(*how); !ok) {
+        print_error(ok.error());
+        return static_cast<int>(wrong_usage);
+      }
+      return does(*how);
+    };
+  });
   return verb;
 }
 
@@ -62,6 +72,11 @@ void add_faults(CLI::App& verb, chaos_options& how) {
       ->check(CLI::IsMember(names_of_faults()));
 }
 
+void add_mutant(CLI::App& verb, chaos_options& how) {
+  verb.add_option("--mutant", how.mutant,
+                  "a planted bug is switched on (see `tutti chaos mutants`)");
+}
+
 } // namespace
 
 void add_chaos_verbs(CLI::App& app, std::function<int()>& run) {
@@ -73,16 +88,19 @@ void add_chaos_verbs(CLI::App& app, std::function<int()>& run) {
                   "tutti chaos run --seeds 1000 --first-seed 5000", chaos_run);
   add_seeds(*all, *how);
   add_faults(*all, *how);
+  add_mutant(*all, *how);
   auto* again =
       add(*chaos, run, how, "replay", "Run one world again", "tutti chaos replay 17", chaos_replay);
   again->add_option("what", how->what, "a seed or a schedule file")->required();
   again->add_flag("--long", how->is_long, "print every event");
   add_faults(*again, *how);
+  add_mutant(*again, *how);
   auto* small = add(*chaos, run, how, "shrink", "Find the smallest schedule that breaks the same",
                     "tutti chaos shrink 17 --save lost-member.schedule", chaos_shrink);
   small->add_option("what", how->what, "a seed or a schedule file")->required();
   small->add_option("--save", how->save, "write it here as well");
   add_faults(*small, *how);
+  add_mutant(*small, *how);
   auto* diff = add(*chaos, run, how, "diff-trace", "The first event in which two runs differ",
                    "tutti chaos diff-trace 17 lost-member.schedule", chaos_diff);
   diff->add_option("a", how->what, "a seed or a schedule file")->required();
