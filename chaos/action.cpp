@@ -43,18 +43,18 @@ std::vector<action_kind> failures() {
   return {
       // processes
       {"crash",
-       "F7",
+       "F7 F11 F13",
        "PROCESS",
        {"kept", "down", "disk"},
-       "kill -9; `kept` unsynced writes survive; up again after `down`; disk=lost: it is empty "
-       "then"},
+       "kill -9; the first `kept` unsynced writes survive (F11); up again after `down`; disk=lost: "
+       "it is empty then (F13)"},
       {"crash_at",
-       "F7",
+       "F7 F11",
        "PROCESS",
        {"row", "pass", "kept", "down"},
        "the same where a row of the crash table is passed for the pass-th time"},
       {"restart", "", "PROCESS", {"down"}, "ends in order, and is up again after `down`"},
-      {"pause", "F8", "PROCESS", {"for"}, "stands still, as by SIGSTOP"},
+      {"pause", "F8 F25", "PROCESS", {"for"}, "stands still, as by SIGSTOP"},
       {"kill_actor",
        "F6",
        "PROCESS",
@@ -99,7 +99,7 @@ std::vector<action_kind> failures() {
 std::vector<action_kind> failures_of_the_network() {
   return {
       // network and API server
-      {"cut_off", "F4", "PROCESS", {"for"}, "nothing between it and the API server arrives"},
+      {"cut_off", "F4 F25", "PROCESS", {"for"}, "nothing between it and the API server arrives"},
       {"link_cut",
        "F4",
        "PROCESS",

@@ -14,8 +14,11 @@ struct invariant {
   std::string_view sentence; ///< what holds
 };
 
-/// S1a to S14, L1 to L5, and E1: no role reports an error that no fault explains.
+/// What the judge looks at: promises of protocol/README.md by number, rules of its coordinators and
+/// shards (R), what is owed to gangs (P), and errors of the program (E).
 const std::vector<invariant>& invariants();
+/// Promises of protocol/README.md that no judge looks at, and why.
+const std::vector<invariant>& not_judged();
 /// Null if there is none of this id.
 const invariant* find_invariant(std::string_view id);
 

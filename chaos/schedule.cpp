@@ -143,8 +143,9 @@ base::result<std::map<std::string, std::string>> read_pairs(const words& line, s
 }
 
 base::result<void> read_world(const words& line, schedule& into) {
-  constexpr std::array<std::string_view, 9> allowed{
-      "shards", "replicas", "path", "policy", "log", "pause", "window", "faults_until", "until"};
+  words allowed;
+  for (const auto& w : world_words())
+    allowed.push_back(w.key);
   auto pairs = read_pairs(line, 1, allowed);
   if (!pairs)
     return pairs.error();
@@ -227,8 +228,7 @@ base::result<void> read_line(const words& line, schedule& into) {
     return {};
   }
   if (line[0] == "breaks")
-    return error{code::bad_input, "no such invariant",
-                 "breaks S6: an id of `tutti chaos list`"};
+    return error{code::bad_input, "no such invariant", "breaks S6: an id of `tutti chaos list`"};
   return error{code::bad_input, fmt::format("\"{}\" is not known", line[0]),
                "one of: breaks ID, seed N, world KEY=VALUE…, at TIME ACTION TARGET KEY=VALUE…"};
 }
@@ -246,6 +246,21 @@ base::result<void> check_head(const words& head) {
 }
 
 } // namespace
+
+const std::vector<world_word>& world_words() {
+  static const std::vector<world_word> all{
+      {"shards", "N", "", "how many share the nodes"},
+      {"replicas", "N", "", "processes that share the cluster; decisions are API objects then"},
+      {"path", "fast|long", "", "promises, decision and acks share one write, or do not"},
+      {"policy", "evict", "", "members of degraded gangs are evicted"},
+      {"log", "store|objects", "", "where decisions are kept"},
+      {"pause", "TIME", "", "the queue waits so long for what is created in one moment"},
+      {"window", "N", "F27", "attempts and Bindings at once: so few that the rest must wait"},
+      {"faults_until", "TIME", "", "nothing fails after it, and everything is healed"},
+      {"until", "TIME", "", "the end, at which everything must have come right"},
+  };
+  return all;
+}
 
 base::result<schedule> read_schedule(std::string_view bytes, const std::string& file) {
   schedule out;

@@ -45,6 +45,15 @@ struct schedule {
   friend bool operator==(const schedule&, const schedule&) = default;
 };
 
+/// One of the words of a `world` line, for people: "window=N".
+struct world_word {
+  std::string_view key;
+  std::string_view values;
+  std::string_view fault; ///< "F27", or empty
+  std::string_view meaning;
+};
+const std::vector<world_word>& world_words();
+
 /// `bad_input` with `file:line`, what is wrong and what is allowed; `newer_format` for another
 /// format, with both numbers.
 base::result<schedule> read_schedule(std::string_view bytes, const std::string& file);

@@ -1,7 +1,12 @@
 // The words of schedules.
 #include "chaos/action.hpp"
 
+#include <set>
+#include <sstream>
+
 #include <gtest/gtest.h>
+
+#include "chaos/schedule.hpp"
 
 namespace tutti::chaos {
 namespace {
@@ -33,6 +38,21 @@ TEST(Action, a_request_is_known_by_what_it_does) {
   EXPECT_EQ(request_word("PATCH", "/api/v1/namespaces/default/pods/a/status"), "status");
   EXPECT_EQ(request_word("DELETE", "/api/v1/namespaces/default/pods/a"), "evict");
   EXPECT_EQ(request_word("POST", "/apis/events.k8s.io/v1/namespaces/default/events"), "event");
+}
+
+TEST(Action, every_fault_of_the_protocol_can_happen_and_is_named) {
+  std::set<std::string> named;
+  const auto take = [&](std::string_view labels) {
+    std::istringstream in{std::string{labels}};
+    for (std::string label; in >> label;)
+      named.insert(label);
+  };
+  for (const auto& kind : action_kinds())
+    take(kind.fault);
+  for (const auto& word : world_words())
+    take(word.fault);
+  for (int n = 1; n <= 27; ++n)
+    EXPECT_TRUE(named.contains("F" + std::to_string(n))) << "F" << n;
 }
 
 } // namespace
