@@ -317,10 +317,7 @@ private:
     else if (what == "link_cut" || what == "link")
       draw_link(at, what, who, own);
     else if (what == "api")
-      add(at, what, word(),
-          {{"nth", std::to_string(own.between(1, 12))},
-           {"becomes", std::string{one_of(own, answers)}},
-           {"silent", own.chance(1, 4) ? "1" : "0"}});
+      draw_answer(at, word(), std::string{one_of(own, answers)}, own);
     else if (what == "api_down")
       draw_outage(at, word(), std::string{one_of(own, answers)}, own);
     else if (what == "watch_stall")
@@ -379,6 +376,20 @@ private:
            {"count", std::to_string(own.between(1, 6))},
            {"fate", std::string{one_of(own, fates)}},
            {"by", span(own, 1ms, 4s)}});
+  }
+
+  /// One request is answered otherwise. What came later is drawn from a fork: all else stays as it
+  /// was.
+  void draw_answer(base::duration at, std::string word, std::string becomes, random_stream& own) {
+    auto more = own.fork(fmt::format("answer {}", at.count()));
+    pairs with{{"nth", std::to_string(own.between(1, 12))},
+               {"silent", own.chance(1, 4) ? "1" : "0"}};
+    if (becomes == "429" && more.chance(1, 2))
+      with["retry"] = std::to_string(more.between(1, 8));
+    if (becomes != "lost" && more.chance(1, 4))
+      with["delay"] = span(more, 10ms, 12s);
+    with["becomes"] = std::move(becomes);
+    add(at, "api", std::move(word), std::move(with));
   }
 
   /// While a decided gang may not bind, others come to its nodes.

@@ -63,6 +63,20 @@ TEST(Run, one_fault_less_leaves_the_others_where_they_were) {
   }
 }
 
+TEST(Swarm, draws_answers_that_come_late_and_those_that_say_when_to_ask_again) {
+  std::size_t late = 0;
+  std::size_t say_when = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed)
+    for (const auto& a : draw_schedule(seed, {}).actions)
+      if (a.what == "api") {
+        late += a.with.contains("delay");
+        say_when += a.with.contains("retry");
+        EXPECT_TRUE(!a.with.contains("retry") || text(a, "becomes") == "429") << seed;
+      }
+  EXPECT_GT(late, 10u);
+  EXPECT_GT(say_when, 5u);
+}
+
 TEST(Run, looks_at_every_promise) {
   std::map<std::string, std::uint64_t, std::less<>> looks;
   std::uint64_t cancels = 0;
