@@ -96,6 +96,9 @@ base::duration longest_silence(const std::vector<base::time_point>& decisions,
   return std::max(longest, to - last);
 }
 
+/// A burst that is far more than what is tried at once, if the window is 1.
+constexpr int gangs_of_a_burst = 100;
+
 /// What fails, and what a gang may have to wait at worst: where one process does all, and where
 /// several share the shards. What a process that is gone held is taken over when its Lease has run
 /// out and been seen to (15 s and a look); one that comes back waits for its own former Lease.
@@ -115,12 +118,19 @@ public:
   void add(std::string name, limits limit, std::string what, std::string target, pairs with = {}) {
     const auto* kind = find_kind(what);
     ensure(kind != nullptr, what);
-    add(std::move(name), limit, kind->fault,
+    // Some actions stand for several faults: the first is the usual one.
+    add(std::move(name), limit, kind->fault.substr(0, kind->fault.find(' ')), std::move(what),
+        std::move(target), std::move(with));
+  }
+  void add(std::string name, limits limit, std::string_view fault, std::string what,
+           std::string target, pairs with) {
+    add(std::move(name), limit, fault,
         {{0ms, std::move(what), std::move(target), std::move(with)}});
   }
-  void add(std::string name, limits limit, std::string_view fault, std::vector<action> actions) {
+  void add(std::string name, limits limit, std::string_view fault, std::vector<action> actions,
+           std::uint32_t window = 0) {
     out_.push_back({std::move(name), std::string{fault}, has_several_ ? limit.shared : limit.alone,
-                    std::move(actions)});
+                    std::move(actions), window});
   }
   std::vector<outage_case> take() { return std::move(out_); }
 
@@ -136,7 +146,7 @@ void add_of_process(listing& to) {
          {{"kept", "0"}, {"down", "500ms"}});
   to.add("process killed when a decision is written", until_up_again, "crash_at", victim,
          {{"row", "C4"}, {"pass", "1"}, {"kept", "0"}});
-  to.add("process killed, its disk lost", until_up_again, "crash", victim,
+  to.add("process killed, its disk lost", until_up_again, "F13", "crash", victim,
          {{"kept", "0"}, {"down", "500ms"}, {"disk", "lost"}});
   to.add("process ends in order, up again after 0.5 s", {1s, 8s}, "restart", victim,
          {{"down", "500ms"}});
@@ -159,6 +169,12 @@ void add_of_api_server(listing& to) {
   for (const auto* answer : {"503", "429"})
     to.add(fmt::format("Bindings answered {} for 5 s", answer), not_at_all, "api_down", "bind",
            {{"for", "5s"}, {"becomes", answer}});
+  to.add("Bindings answered 409 for 5 s", not_at_all, "F15", "api_down", "bind",
+         {{"for", "5s"}, {"becomes", "409"}});
+  to.add("Bindings served for 5 s, and the answers lost", not_at_all, "F18", "api_down", "bind",
+         {{"for", "5s"}, {"becomes", "applied_lost"}});
+  to.add("every event of pods comes twice, for 10 s", not_at_all, "watch_twice", "pods",
+         {{"for", "10s"}});
   for (const auto* what : {"pods", "nodes", "podgroups"})
     to.add(fmt::format("watch of {} breaks", what), for_a_moment, "watch_cut", what);
   // A list that fails is asked for again after up to twice the time that it has failed for.
@@ -166,6 +182,35 @@ void add_of_api_server(listing& to) {
          {{"for", "5s"}});
   to.add("watch of pods silent for 15 s", {15500ms, 15500ms}, "watch_stall", "pods",
          {{"for", "15s"}});
+}
+
+/// The process has a disk of which it makes use, and frames between roles stay inside.
+void add_of_one(listing& to) {
+  to.add("a record on the disk is damaged", until_up_again, "F12", "corrupt", victim,
+         {{"nth", "3"}, {"down", "500ms"}});
+  to.add("20 PREPAREs heard again, 1 s later", not_at_all, "F2 F3", "late", victim,
+         {{"nth", "1"}, {"count", "20"}, {"message", "prepare"}, {"by", "1s"}});
+}
+
+void add_of_cluster(listing& to) {
+  to.add("a node is lost", for_a_moment, "node_gone", "n0");
+  std::vector<action> burst;
+  for (int n = 0; n < gangs_of_a_burst; ++n)
+    burst.push_back(
+        {0ms, "gang", fmt::format("burst{}", n), {{"members", "2"}, {"min", "2"}, {"cpu", "1"}}});
+  to.add("100 gangs at once, tried one at a time", {2s, 15s}, "F27", std::move(burst), 1);
+}
+
+/// What one process says to another: not told again before a timeout.
+void add_of_frames(listing& to) {
+  const auto add = [&](std::string name, limits limit, std::string_view fault, const char* fate,
+                       const char* by) {
+    to.add(std::move(name), limit, fault, "link", victim,
+           {{"nth", "1"}, {"count", "50"}, {"fate", fate}, {"by", by}});
+  };
+  add("50 frames to a process are lost", {5s, 5s}, "F1", "lost", "0s");
+  add("50 frames to a process come twice", not_at_all, "F2", "twice", "0s");
+  add("50 frames to a process come 2 s late", {5s, 5s}, "F3", "late", "2s");
 }
 
 void add_of_replicas(listing& to) {
@@ -191,8 +236,13 @@ std::vector<outage_case> outage_cases(std::uint32_t replicas) {
   out.add("nothing fails", not_at_all, "", std::vector<action>{});
   add_of_process(out);
   add_of_api_server(out);
-  if (replicas > 1)
+  add_of_cluster(out);
+  if (replicas > 1) {
+    add_of_frames(out);
     add_of_replicas(out);
+  } else {
+    add_of_one(out);
+  }
   return out.take();
 }
 
@@ -203,6 +253,7 @@ schedule outage_schedule(const outage_case& what, const outage_options& how, std
   out.replicas = how.replicas;
   out.log_is_objects = how.replicas > 1;
   out.fast_path = how.replicas == 1;
+  out.window = what.window;
   out.faults_until = until;
   out.until = until;
   for (int n = 0; n < nodes; ++n)

@@ -16,6 +16,7 @@ struct outage_case {
   std::string fault;           ///< "F8", or empty
   base::duration limit{};      ///< what a gang may have to wait, at worst
   std::vector<action> actions; ///< their times count from the fault
+  std::uint32_t window = 0;    ///< of the world, from its beginning; 0 = as usual
 };
 
 /// All that can be tried with so many processes, "nothing fails" first.

@@ -21,6 +21,7 @@ struct chaos_options {
   std::string save;                 ///< write the shrunk schedule here; of mutants: a folder
   std::vector<std::string> mutants; ///< planted bugs to look for; empty = all
   std::string mutant;               ///< a planted bug that is switched on; empty = none
+  std::string only;                 ///< rows of the outage table whose names contain it
   bool is_quiet = false;            ///< no progress
   bool is_long = false;             ///< the whole trace
   bool is_markdown = false;         ///< a table for a page

@@ -30,6 +30,8 @@ int chaos_outage(const chaos_options& how) {
     fmt::print("|---|---|---|---|---|---|\n");
   bool holds = true;
   for (const auto& what : chaos::outage_cases(how.replicas)) {
+    if (what.name.find(how.only) == std::string::npos)
+      continue;
     const auto r = chaos::measure_outage(what, options);
     fmt::print(fmt::runtime(row), r.name, r.fault, seconds(r.usual_silence), seconds(r.silence),
                seconds(r.wait), seconds(r.limit));

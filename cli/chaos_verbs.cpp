@@ -117,6 +117,7 @@ void add_chaos_verbs(CLI::App& app, std::function<int()>& run) {
       ->check(CLI::Range(std::uint64_t{1}, seeds_most));
   add_first_seed(*silence, *how);
   add_replicas(*silence, *how);
+  silence->add_option("--only", how->only, "rows whose names contain this text");
   silence->add_flag("--markdown", how->is_markdown, "the table as a page has it");
   add_exhaust_verb(*chaos, run);
   auto* bugs = add(*chaos, run, how, "mutants", "Plant bugs, one at a time: each must be found",
