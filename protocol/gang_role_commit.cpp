@@ -241,7 +241,9 @@ void gang_role::hear(const eviction_stopped& x) {
   withdraw(late_.empty() ? "victims did not go away in time" : late_);
 }
 
-/// DONE: every shard has acked commits and releases, every member is bound or accounted for (S5).
+/// DONE: every shard has answered commits and acked releases, every member is bound or accounted for
+/// (S5). A shard whose node others have filled may never ack: then its refusal is its answer, for
+/// whoever is bound there needs no room any more.
 void gang_role::finish_if_settled() {
   if (state_ != attempt_state::binding && state_ != attempt_state::withdrawing)
     return;
@@ -255,7 +257,7 @@ void gang_role::finish_if_settled() {
             std::any_of(rolling_->seats().begin(), rolling_->seats().end(), [&](const auto& seat) {
               return &rolling_->slices()[seat.slice] == &s && seat.state == seat_state::bound;
             });
-        return s.acked || !holds_someone;
+        return s.acked || s.refused || !holds_someone;
       });
   if (!all_heard)
     return;

@@ -114,5 +114,27 @@ TEST_F(coordinator, an_evictor_that_died_is_asked_again_for_who_is_left) {
   EXPECT_EQ(sent<stop_evicting>().size(), 1u);
 }
 
+/// p0 and p1 share a shard and a node; p0 was bound by a former owner, and others have filled the
+/// node since: the shard can never ack again, and COMMIT would have it hold p1 once more.
+TEST_F(coordinator, P11_is_done_with_a_shard_that_refuses_when_nobody_there_needs_room_any_more) {
+  min_count = 1;
+  shard_of_pod = {{"p0", 0}, {"p1", 0}};
+  is_binding();
+  restarts();
+  reads("p0", pod_state::bound, "node-of-p0");
+  reads("p1", pod_state::pending);
+  acks(0, true);
+  store_amends(); // CANCEL of p1
+  touched("p1");
+  releases_are_acked();
+  const auto asked = take<amend>();
+  ASSERT_FALSE(asked.empty()) << "it waits for an ack that cannot come";
+  EXPECT_TRUE(asked.back().what.finish);
+  store_amends();
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(ended()->outcome, attempt_outcome::bound);
+  EXPECT_EQ(ended()->members_bound, std::vector<base::pod_uid>{{"p0-uid"}});
+}
+
 } // namespace
 } // namespace tutti::protocol
