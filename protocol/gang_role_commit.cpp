@@ -241,9 +241,9 @@ void gang_role::hear(const eviction_stopped& x) {
   withdraw(late_.empty() ? "victims did not go away in time" : late_);
 }
 
-/// DONE: every shard has answered commits and acked releases, every member is bound or accounted for
-/// (S5). A shard whose node others have filled may never ack: then its refusal is its answer, for
-/// whoever is bound there needs no room any more.
+/// DONE: every shard has answered commits and acked releases, every member is bound or accounted
+/// for (S5). A shard whose node others have filled may never ack: then its refusal is its answer,
+/// for whoever is bound there needs no room any more.
 void gang_role::finish_if_settled() {
   if (state_ != attempt_state::binding && state_ != attempt_state::withdrawing)
     return;
