@@ -39,6 +39,7 @@ const std::vector<invariant>& invariants() {
       {"L6", "A gang that has started says so on its object, after a restart too"},
       {"E1", "No role reports an error that no fault explains"},
       {"E2", "No check of the program itself fails"},
+      {"E3", "The world comes to rest: nobody works on and on while no time passes"},
   };
   return all;
 }

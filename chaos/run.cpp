@@ -9,6 +9,35 @@
 
 namespace tutti::chaos {
 
+namespace {
+
+/// Upholds E3. A whole world takes some ten thousand steps, W0 a hundred thousand.
+class rest_watch {
+public:
+  explicit rest_watch(sim::world& on) : on_(on) {}
+
+  /// Asked before each step.
+  bool goes_in_a_circle() {
+    if (const auto now = on_.time().now(); now != since_) {
+      since_ = now;
+      first_ = on_.steps();
+    }
+    return on_.steps() - first_ > steps_at_once_most;
+  }
+  violation broken() const {
+    return {"E3", since_, fmt::format("more than {} steps at one instant", steps_at_once_most)};
+  }
+
+private:
+  static constexpr std::uint64_t steps_at_once_most = 100'000;
+
+  sim::world& on_;
+  base::time_point since_{};
+  std::uint64_t first_ = 0;
+};
+
+} // namespace
+
 run_result run(const schedule& what, const run_options& how) {
   sim::world on{world_of(what)};
   checker judge{on, {}};
@@ -21,12 +50,18 @@ run_result run(const schedule& what, const run_options& how) {
   on.add(does);
   on.start();
   const auto end = base::time_point{} + what.until;
-  const bool is_cut_short =
-      on.run_until(end, [&] { return judge.broken().has_value() || does.broken().has_value(); });
+  rest_watch rest{on};
+  bool is_restless = false;
+  const bool is_cut_short = on.run_until(end, [&] {
+    is_restless = rest.goes_in_a_circle();
+    return is_restless || judge.broken().has_value() || does.broken().has_value();
+  });
   if (how.is_judged && how.is_audited && !is_cut_short)
     judge.audit();
   run_result out;
   out.broken = judge.broken() ? judge.broken() : does.broken();
+  if (is_restless && !out.broken)
+    out.broken = rest.broken();
   out.steps = on.steps();
   out.deliveries = lines.deliveries();
   out.trace_hash = on.trace_hash();

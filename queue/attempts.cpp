@@ -41,7 +41,8 @@ bool queue_role::is_in_burst() {
 }
 
 void queue_role::fill_window() {
-  if (!is_started_ || !is_synced_ || is_in_burst())
+  // The burst first: it ends by time, whatever else holds the gangs back.
+  if (is_in_burst() || !is_started_ || !is_synced_)
     return;
   std::vector<gang_entry*> released;
   for (auto* g : pools_.in(pool::queued)) {
@@ -244,8 +245,9 @@ void queue_role::rearm() {
     due = due ? std::min(*due, s.attempt.next_ask) : s.attempt.next_ask;
   if (const auto repair = next_repair())
     due = due ? std::min(*due, *repair) : *repair;
-  for (const auto& [name, next] : evictions_)
-    due = due ? std::min(*due, next) : next;
+  if (is_synced_) // until then nobody is evicted, and a timer for it would be due again at once
+    for (const auto& [name, next] : evictions_)
+      due = due ? std::min(*due, next) : next;
   if (burst_ && pools_.size(pool::queued) > 0)
     due = due ? std::min(*due, burst_->until) : burst_->until;
   if (due == armed_for_)

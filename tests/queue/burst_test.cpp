@@ -86,5 +86,17 @@ TEST_F(Burst, begins_when_gates_are_lifted) {
   EXPECT_EQ(tried(), (names{"high", "low"}));
 }
 
+TEST_F(Burst, ends_by_time_though_the_facts_are_told_anew_meanwhile) {
+  synced();
+  pod("a", {});
+  mirror_begins();
+  ASSERT_FALSE(spins_after(3ms));
+  EXPECT_EQ(tried(), names{}) << "the facts are not complete";
+  pod("a", {});
+  synced();
+  pass(3ms);
+  EXPECT_EQ(tried(), names{"a"});
+}
+
 } // namespace
 } // namespace tutti::queue

@@ -55,6 +55,16 @@ TEST_F(Evictions, of_a_degraded_gang_begin_once_the_object_shows_it) {
   EXPECT_EQ(events[0].action, "Evicting");
 }
 
+TEST_F(Evictions, wait_without_a_timer_while_the_facts_are_told_anew) {
+  lost_one();
+  pass(60s);
+  is_shown_degraded();
+  EXPECT_EQ(evicted(), (names{"a", "b"}));
+  mirror_begins();
+  ASSERT_FALSE(spins_after(1min));
+  EXPECT_EQ(evicted(), names{});
+}
+
 TEST_F(Evictions, are_nobodys_wish_unless_the_operator_says_so) {
   how.evicts_degraded = false;
   begin();

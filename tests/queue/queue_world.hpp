@@ -73,6 +73,14 @@ struct QueueWorld : testing::Test {
     now = end;
   }
 
+  /// After so long the timer fires, once; true if it is due at once again, and so for ever.
+  bool spins_after(base::duration d) {
+    now += d;
+    timer.reset();
+    feed(protocol::timer_fired{{1, 0}});
+    return timer && *timer <= now;
+  }
+
   struct pod_spec {
     std::string group;
     std::int32_t priority = 0;
