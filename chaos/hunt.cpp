@@ -105,10 +105,7 @@ finding exhaust_with(const exhausted_bug& bug) {
     how.is_old_owner_slow = true;
     how.states_per_fault = bug.states_per_fault;
   }
-  for (int n = 0; n < small::fault_kind_count; ++n)
-    if (const auto kind = static_cast<small::fault_kind>(n); small::name_of(kind) == bug.fault)
-      how.kinds.push_back(kind);
-  ensure(how.kinds.size() == 1, bug.fault);
+  how.kinds = {small::find_fault_kind(bug.fault).value()};
   base::plant(bug.id);
   const auto r = small::exhaust(how);
   base::plant(base::mutant::none);

@@ -20,6 +20,7 @@
 #include "api/manifest.hpp"
 #include "base/ensure.hpp"
 #include "base/fault_point.hpp"
+#include "base/seed.hpp"
 #include "bridge/http_client.hpp"
 #include "cli/daemon.hpp"
 #include "cli/doorkeeper.hpp"
@@ -27,7 +28,6 @@
 #include "cli/reading.hpp"
 #include "cli/terminal_line.hpp"
 #include "persistence/rocks_store.hpp"
-#include "sim/api_server/disk.hpp"
 #include "sim/api_server/server.hpp"
 
 namespace tutti::cli {
@@ -239,7 +239,7 @@ base::result<void> start_scheduler(running& all, const local_options& how, const
   o.shards = all.store->who().shards;
   o.kubernetes = *release;
   o.fast_path = !how.long_path;
-  o.seed = sim::api_server::draw_seed();
+  o.seed = base::draw_seed();
   o.writes_step_events = how.step_events;
   if (how.repair_deadline_s > 0)
     o.repair_deadline = std::chrono::seconds{how.repair_deadline_s};

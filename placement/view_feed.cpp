@@ -203,6 +203,14 @@ void view_feed::apply_node(const protocol::node_view& x, base::shard_id shard, o
 }
 
 void view_feed::compare(const offers& before, outcome& out) {
+  if (out.has_moved) { // a gang whose members stand there is pinned to another domain now
+    for (const auto& [node, known] : nodes_)
+      if (const auto now = offer_of(node); now.free) {
+        ++out.grown;
+        raise(out.most_free, *now.free);
+      }
+    return;
+  }
   for (const auto& [node, was] : before) {
     const auto now = offer_of(node);
     if (!now.free)
@@ -216,14 +224,6 @@ void view_feed::compare(const offers& before, outcome& out) {
     ++out.grown;
     raise(out.most_free, *now.free);
   }
-  // A gang whose members stand on a node that has moved is pinned to its new domain.
-  if (!out.has_moved)
-    return;
-  for (const auto& [node, known] : nodes_)
-    if (const auto now = offer_of(node); now.free) {
-      ++out.grown;
-      raise(out.most_free, *now.free);
-    }
 }
 
 } // namespace tutti::placement

@@ -18,6 +18,13 @@ std::string_view name_of(fault_kind x) {
   return names.at(static_cast<std::size_t>(x));
 }
 
+std::optional<fault_kind> find_fault_kind(std::string_view name) {
+  for (int n = 0; n < fault_kind_count; ++n)
+    if (const auto kind = static_cast<fault_kind>(n); name_of(kind) == name)
+      return kind;
+  return std::nullopt;
+}
+
 bool can_happen(fault_kind x, log_kind where) {
   const bool is_takeover = x == fault_kind::takeover || x == fault_kind::shard_takeover;
   return where == log_kind::store ? !is_takeover : x != fault_kind::snapshot;

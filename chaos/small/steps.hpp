@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@ enum class fault_kind : std::uint8_t {
 };
 inline constexpr int fault_kind_count = 11;
 std::string_view name_of(fault_kind x);
+std::optional<fault_kind> find_fault_kind(std::string_view name);
 /// With decisions as objects nothing has a checkpoint; with the store nobody takes over.
 bool can_happen(fault_kind x, log_kind where);
 

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
-#include <random>
 #include <thread>
 
 #include <fmt/format.h>
@@ -16,6 +15,7 @@
 #include <rocksdb/write_batch.h>
 
 #include "base/ensure.hpp"
+#include "base/seed.hpp"
 #include "persistence/free_bytes.hpp"
 #include "persistence/no_log.hpp"
 
@@ -102,7 +102,7 @@ struct disk::inside {
 
   /// What a new store says of itself.
   base::result<void> begin(release kubernetes, std::optional<std::uint64_t> wanted) {
-    seed = wanted ? *wanted : draw_seed();
+    seed = wanted ? *wanted : base::draw_seed();
     rocksdb::WriteBatch first;
     first.Put(slice(format_key), slice(format_now));
     first.Put(slice(release_key), slice(api::name_of(kubernetes)));
@@ -215,11 +215,6 @@ base::result<std::unique_ptr<disk>> disk::open(const std::string& directory, rel
 
 std::uint64_t disk::seed() const {
   return in_->seed;
-}
-
-std::uint64_t draw_seed() {
-  std::random_device dice;
-  return (std::uint64_t{dice()} << 32) | dice();
 }
 
 base::result<object_ptr> read_object(kind_id kind, std::string_view body) {

@@ -61,9 +61,6 @@ private:
   std::unique_ptr<inside> in_;
 };
 
-/// A seed that nobody else has.
-std::uint64_t draw_seed();
-
 /// An object as it was stored.
 base::result<object_ptr> read_object(kind_id kind, std::string_view body);
 

@@ -23,6 +23,7 @@
 #include <fmt/format.h>
 
 #include "base/ensure.hpp"
+#include "base/seed.hpp"
 #include "sim/api_server/connection.hpp"
 #include "sim/api_server/disk.hpp"
 #include "sim/api_server/rehearsal.hpp"
@@ -312,7 +313,7 @@ base::result<std::unique_ptr<server>> server::open(const options& o, const base:
       return opened.error();
     kept = std::move(opened.value());
   }
-  const auto seed = kept ? kept->seed() : o.seed ? *o.seed : draw_seed();
+  const auto seed = kept ? kept->seed() : o.seed ? *o.seed : base::draw_seed();
   auto in = std::make_unique<inside>(plane_options(o, *kubernetes, seed), std::move(kept), time);
   if (in->store_on_disk)
     if (auto loaded = in->store_on_disk->load(in->plane.objects()); !loaded)
