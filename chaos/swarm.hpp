@@ -14,8 +14,9 @@ struct swarm_options {
   std::size_t gangs_most = 8;
   std::uint32_t replicas = 1;
   base::duration faults_for = std::chrono::seconds{20};
-  /// Time in which everything must come right: longer than any back-off and any client timeout.
-  base::duration quiet_for = std::chrono::seconds{150};
+  /// Time in which everything must come right: longer than any back-off, and than a lost exchange
+  /// (62 s) and what a shard waits then before it gives back room that may be taken unseen (90 s).
+  base::duration quiet_for = std::chrono::seconds{180};
   /// Only these actions fail; empty = all. What users do is always drawn.
   std::set<std::string> faults;
   /// No kind of fault is off: for measuring.
