@@ -9,10 +9,15 @@
 namespace tutti::bridge {
 namespace {
 
-/// What an object says that is given this decision and read again.
+/// What an object says that was given this decision first as it is written, then as it is done, and
+/// is read again.
 protocol::decision as_kept(const protocol::decision& what) {
   decision_object x;
   x.metadata["name"] = decision_name(what.by.gang);
+  auto written = what;
+  written.cancelled.clear();
+  written.is_done = false;
+  put_decision(x, written, {});
   put_decision(x, what, {});
   return decision_of(x, x.record).value();
 }
