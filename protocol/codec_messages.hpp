@@ -672,6 +672,7 @@ void describe(Io& io, B b, io_ref<Io, amendment> x) {
   FIELD(Cancel, x.cancel);
   FIELD(Adopt, x.adopt);
   FIELD(Finish, x.finish);
+  FIELD(Bound, x.bound);
 }
 
 template <class Io, class B>

@@ -28,8 +28,9 @@ struct decision {
   std::vector<base::pod_uid> cancelled; ///< members given up, durable before they are touched
   base::epoch_no adopted_by;            ///< 0 = nobody but `by.epoch`
   bool is_done = false;
-  /// What a done one keeps of its plan: its members but those given up, by `base::hash_of` their
-  /// uid, ascending. There may be a hundred thousand of them.
+  /// Members of a done one that are bound, by `base::hash_of` their uid, ascending: while the plan
+  /// is there only those given up and bound all the same, and all of them in what is kept of it.
+  /// There may be a hundred thousand.
   std::vector<std::uint64_t> bound;
 
   friend bool operator==(const decision&, const decision&) = default;
@@ -42,6 +43,8 @@ struct amendment {
   std::vector<base::pod_uid> cancel; ///< CANCEL records, all in one write
   bool adopt = false;                ///< put `by` into `adopted_by`
   bool finish = false;               ///< DONE
+  /// With DONE: who was given up and is bound all the same, by a Binding that was under way.
+  std::vector<base::pod_uid> bound;
 
   friend bool operator==(const amendment&, const amendment&) = default;
 };

@@ -15,13 +15,36 @@ namespace tutti::protocol {
 using base::code;
 using base::error;
 
+namespace {
+
+/// A gang of thousands may be given up whole.
+std::vector<std::string_view> ascending(const std::vector<base::pod_uid>& pods) {
+  std::vector<std::string_view> out;
+  for (const auto& pod : pods)
+    out.push_back(pod.value);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// As `decision::bound` has them.
+std::vector<std::uint64_t> bound_all_the_same(const std::vector<base::pod_uid>& cancelled,
+                                              const std::vector<base::pod_uid>& bound) {
+  const auto given_up = ascending(cancelled);
+  std::vector<std::uint64_t> out;
+  for (const auto& pod : bound)
+    if (std::binary_search(given_up.begin(), given_up.end(), std::string_view{pod.value}))
+      out.push_back(base::hash_of(pod.value));
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+} // namespace
+
 std::vector<std::uint64_t> bound_by(const decision& x) {
   if (!x.is_done || x.what != verdict::committed)
     return {};
-  std::vector<std::string_view> given_up; // a gang of thousands may be withdrawn whole
-  for (const auto& pod : x.cancelled)
-    given_up.push_back(pod.value);
-  std::sort(given_up.begin(), given_up.end());
+  const auto given_up = ascending(x.cancelled);
   auto out = x.bound;
   for (const auto& part : x.chosen.slices)
     for (const auto& s : part.seats)
@@ -71,6 +94,8 @@ amendment_result amend_decision(const decision& was, const amendment& change) {
   for (const auto& pod : change.cancel)
     if (std::find(now.cancelled.begin(), now.cancelled.end(), pod) == now.cancelled.end())
       now.cancelled.push_back(pod);
+  if (change.finish && !was.is_done)
+    now.bound = bound_all_the_same(now.cancelled, change.bound);
   now.is_done |= change.finish;
   out.is_changed = !(now == was);
   ensure(now.by == was.by && now.chosen == was.chosen, was.by.gang.value, was.by.ordinal);

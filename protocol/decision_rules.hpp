@@ -23,8 +23,8 @@ inline base::epoch_no owner_of(const decision& x) {
   return std::max(x.by.epoch, x.adopted_by);
 }
 
-/// Whom a done decision has bound, as `decision::bound` has them: its members but those given up,
-/// of whom one may be bound all the same. Empty if it is not done, or aborted.
+/// Whom a done decision has bound, ascending as `decision::bound`: its members but those given up,
+/// and of these who was bound all the same. Empty if it is not done, or aborted.
 std::vector<std::uint64_t> bound_by(const decision& x);
 
 /// What is kept of a done decision: who won, that it is over, and whom it has bound.
@@ -41,9 +41,10 @@ struct amendment_result {
   decision now;
 };
 
-/// Cancels, adopts, finishes. Refused if a later epoch than `change.by` has decided or adopted it,
-/// or if members of a finished plan are to be cancelled. Repeating it changes nothing. Upholds S2:
-/// winner and plan stay, what is cancelled, adopted and done only grows.
+/// Cancels, adopts, finishes. Of `change.bound` counts who is given up, and only with the first
+/// DONE: all others are in the plan. Refused if a later epoch than `change.by` has decided or
+/// adopted it, or if members of a finished plan are to be cancelled. Repeating it changes nothing.
+/// Upholds S2: winner and plan stay, what is cancelled, adopted and done only grows.
 amendment_result amend_decision(const decision& was, const amendment& change);
 
 } // namespace tutti::protocol

@@ -212,9 +212,7 @@ void gang_role::hear(const pod_read& x) {
 
 /// The API server's word on a member that we read or touched.
 void gang_role::on_read(seat_progress& s, const pod_read& x) {
-  const auto& cancelled = rolling_->what().cancelled;
-  const bool is_cancelled =
-      x.touched || std::find(cancelled.begin(), cancelled.end(), x.uid) != cancelled.end();
+  const bool is_cancelled = x.touched || s.was_cancelled;
   keep_version(s, x.resource_version);
   switch (x.state) {
   case pod_state::bound:

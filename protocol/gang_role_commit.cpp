@@ -265,7 +265,11 @@ void gang_role::finish_if_settled() {
   out_.add(fault{"C8"});
   is_amending_ = true;
   ++amendments_;
-  out_.add(amend{slot_of(attempt_), {.by = fence_epoch_, .finish = true}});
+  amendment done{.by = fence_epoch_, .finish = true};
+  for (const auto& s : rolling_->seats())
+    if (s.state == seat_state::bound && s.was_cancelled)
+      done.bound.push_back(s.where->pod);
+  out_.add(amend{slot_of(attempt_), std::move(done)});
 }
 
 void gang_role::on(const amended& x) {

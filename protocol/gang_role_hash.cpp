@@ -51,8 +51,8 @@ std::uint64_t gang_role::state_hash() const {
     add(s.early ? s.early->epoch.value * 2 + (s.early->refused ? 2u : 1u) : 0);
   }
   for (const auto& s : rolling_->seats()) {
-    add(static_cast<std::uint64_t>(s.state) * 4 + (s.needs_touch ? 1u : 0u)
-        + (s.was_touched ? 2u : 0u));
+    add(static_cast<std::uint64_t>(s.state) * 8 + (s.needs_touch ? 1u : 0u)
+        + (s.was_touched ? 2u : 0u) + (s.was_cancelled ? 4u : 0u));
     add(base::hash_of(s.resource_version));
     add(is_looked_at(s) ? 0 : s.look_due - amendments_ + 1);
     add(s.blocked_since

@@ -14,6 +14,7 @@ using base::reason_code;
 
 void gang_role::cancel(seat_progress& s, std::string cause, bool needs_touch) {
   s.cause = std::move(cause);
+  s.was_cancelled = true;
   s.needs_touch = needs_touch;
   move(s, seat_state::cancelling);
   to_cancel_.push_back(s.where->pod);

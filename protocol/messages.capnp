@@ -762,6 +762,7 @@ struct Amendment @0xb7fde65d56ce9414 {
   cancel @1 :List(Text);
   adopt @2 :Bool;
   finish @3 :Bool;
+  bound @4 :List(Text);
 }
 
 struct SlotAmend @0x97e388a75d084f44 {

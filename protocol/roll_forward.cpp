@@ -21,6 +21,9 @@ roll_forward::roll_forward(decision_ptr what) : what_(std::move(what)) {
   ensure(index_.size() == seats_.size(), index_.size(), seats_.size());
   for (std::size_t i = 0; i < seats_.size() && i < what_->seat_versions.size(); ++i)
     seats_[i].resource_version = what_->seat_versions[i];
+  for (const auto& pod : what_->cancelled)
+    if (auto* s = find(pod))
+      s->was_cancelled = true;
 }
 
 seat_progress* roll_forward::find(const base::pod_uid& pod) {

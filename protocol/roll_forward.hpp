@@ -24,6 +24,7 @@ struct seat_progress {
   std::string resource_version;                  ///< as last read; empty = not known
   std::uint64_t look_due = 0;                    ///< bound only after so many amendments
   std::string cause;                             ///< why it was given up
+  bool was_cancelled = false;                    ///< CANCEL is durable, or on its way
   bool needs_touch = true;                       ///< rule 7b: not skipped
   bool was_touched = false;                      ///< by a withdrawal's first round
   base::time_point since{};                      ///< of `state`

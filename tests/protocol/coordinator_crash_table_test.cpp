@@ -2,10 +2,19 @@
 // recovery.
 #include <algorithm>
 
+#include "base/hash.hpp"
 #include "tests/protocol/coordinator_fixture.hpp"
 
 namespace tutti::protocol {
 namespace {
+
+std::vector<std::uint64_t> hashes_of(const std::vector<std::string>& pods) {
+  std::vector<std::uint64_t> out;
+  for (const auto& p : pods)
+    out.push_back(base::hash_of(p));
+  std::sort(out.begin(), out.end());
+  return out;
+}
 
 struct crash_table : coordinator {
   void everyone_is_pending() {
@@ -173,6 +182,20 @@ TEST_F(crash_table, C11_a_cancelled_member_that_is_bound_stays) {
   store_amends();
   ASSERT_TRUE(ended());
   EXPECT_EQ(ended()->outcome, attempt_outcome::bound);
+  EXPECT_EQ(bound_by(*durable), bound_by(tombstone_of(*durable)));
+  EXPECT_EQ(bound_by(*durable), hashes_of({"p0-uid", "p1-uid"})) << "who lives next is told so";
+}
+
+TEST_F(crash_table, C12_a_touched_member_that_was_bound_before_is_told_as_bound) {
+  is_binding();
+  binds("p0");
+  binds("p1", bind_verdict::refused);
+  store_amends();
+  touched("p1", pod_state::bound, "node-of-p1");
+  all_ack();
+  store_amends();
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(bound_by(*durable), hashes_of({"p0-uid", "p1-uid"}));
 }
 
 TEST_F(crash_table, C11_a_cancelled_member_that_is_not_bound_is_touched_then_released) {
@@ -207,6 +230,7 @@ TEST_F(crash_table, C12_touching_again_after_a_restart_is_harmless) {
   store_amends();
   ASSERT_TRUE(ended());
   EXPECT_EQ(ended()->outcome, attempt_outcome::degraded);
+  EXPECT_EQ(bound_by(*durable), hashes_of({"p0-uid"}));
 }
 
 TEST_F(crash_table, C13_a_withdrawal_goes_on_and_never_binds_again) {

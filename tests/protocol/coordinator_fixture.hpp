@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "protocol/decision_rules.hpp"
 #include "protocol/gang_role.hpp"
 
 namespace tutti::protocol {
@@ -174,11 +175,9 @@ struct coordinator : testing::Test {
   void store_amends() {
     auto asked = take<amend>();
     ASSERT_FALSE(asked.empty());
-    auto next = std::make_shared<decision>(*durable);
-    for (const auto& pod : asked.back().what.cancel)
-      next->cancelled.push_back(pod);
-    next->is_done = next->is_done || asked.back().what.finish;
-    durable = next;
+    auto became = amend_decision(*durable, asked.back().what);
+    ASSERT_FALSE(became.is_refused);
+    durable = std::make_shared<decision>(std::move(became.now));
     quiet();
     give(amended{asked.back().slot, durable});
   }
