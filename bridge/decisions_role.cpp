@@ -460,7 +460,10 @@ std::uint64_t decisions_role::state_hash() const {
     add_decision(r.written);
     add_decision(r.seen);
     add(r.change.by.value * 4 + (r.change.adopt ? 1u : 0u) + (r.change.finish ? 2u : 0u));
+    add(r.change.cancel.size());
     for (const auto& pod : r.change.cancel)
+      add(hash_of(pod.value));
+    for (const auto& pod : r.change.bound)
       add(hash_of(pod.value));
     if (r.found)
       add_standing(*r.found);

@@ -59,15 +59,17 @@ void keeper_role::read_map() {
 /// True if a write is on its way.
 bool keeper_role::change_map() {
   ensure(step_ == map_step::idle && map_, how_.replica);
+  const bool is_new = map_version_.empty();
   map_change change;
   if (is_stopping_) {
     change = map_without(*map_, how_.replica);
   } else {
     auto live = watch_.live();
     live.insert(how_.replica);
+    if (!is_new && is_settled(*map_, how_.replica, live, anew_))
+      return false;
     change = next_map(*map_, how_.replica, live, anew_);
   }
-  const bool is_new = map_version_.empty();
   if ((change.is_empty() && !is_new) || !map_problem_.empty())
     return false;
   if (base::is_planted(base::mutant::list_before_epoch)) {
@@ -255,8 +257,40 @@ void keeper_role::end_list() {
   begin_list();
 }
 
+/// What the shell may run, in place of what the map says of the unit.
+const std::string& keeper_role::run_by(const address& unit) const {
+  static const std::string nobody;
+  const auto& o = map_->at(unit);
+  const bool is_early = o.replica == how_.replica && (!has_lease_ || !listed_.contains(unit));
+  return is_early ? nobody : o.replica;
+}
+
+/// Asked after every event: nothing is copied for it.
+bool keeper_role::is_as_told() const {
+  auto told = told_.live.begin();
+  for (const auto& [name, x] : watch_.all())
+    if (name != how_.replica && watch_.is_live(name)) {
+      if (told == told_.live.end() || told->replica != name || told->reached_at != x.link)
+        return false;
+      ++told;
+    }
+  if (told != told_.live.end() || told_.self != how_.replica)
+    return false;
+  if (!map_)
+    return told_.shards == like_.shards && told_.partitions == like_.partitions;
+  for (const auto& unit : map_->units()) {
+    const auto& before =
+        (unit.kind == role_kind::shard ? told_.shards : told_.partitions)[unit.index];
+    if (before.epoch != map_->at(unit).epoch || before.replica != run_by(unit))
+      return false;
+  }
+  return true;
+}
+
 /// Says so if anything changed since it was last said.
 void keeper_role::tell_owned(std::vector<protocol::decision_ptr> open) {
+  if (is_as_told())
+    return;
   protocol::ownership now{how_.replica, like_.shards, like_.partitions, {}};
   for (const auto& [name, x] : watch_.all())
     if (name != how_.replica && watch_.is_live(name))
@@ -266,12 +300,9 @@ void keeper_role::tell_owned(std::vector<protocol::decision_ptr> open) {
     now.partitions = map_->partitions;
     for (const auto& unit : map_->units()) {
       auto& o = unit.kind == role_kind::shard ? now.shards[unit.index] : now.partitions[unit.index];
-      if (o.replica == how_.replica && (!has_lease_ || !listed_.contains(unit)))
-        o.replica.clear();
+      o.replica = run_by(unit);
     }
   }
-  if (now == told_)
-    return;
   told_ = now;
   out_.add(protocol::note{"replica.owns", {{"units", static_cast<std::int64_t>(listed_.size())}}});
   out_.add(

@@ -147,8 +147,10 @@ void keeper_role::settle() {
       listing_.reset();
     }
   }
-  if (is_held)
-    out_.add(protocol::arm{{lease_timer, 0}, lease_.held_until() - now_});
+  if (is_held && lease_.held_until() != armed_for_) {
+    armed_for_ = lease_.held_until();
+    out_.add(protocol::arm{{lease_timer, 0}, armed_for_ - now_});
+  }
   if (lease_.is_name_in_use() != has_told_rival_) {
     has_told_rival_ = lease_.is_name_in_use();
     if (has_told_rival_)

@@ -107,6 +107,8 @@ private:
   void pass_on(const protocol::slots_told& x);
   void end_list();
   void tell_owned(std::vector<protocol::decision_ptr> open);
+  bool is_as_told() const;
+  const std::string& run_by(const protocol::address& unit) const;
   bool is_mine(const protocol::address& unit) const;
 
   const options how_;
@@ -116,6 +118,7 @@ private:
   std::array<exchange_state, 3> open_;
   std::uint64_t last_id_ = 0;
   bool has_lease_ = false;
+  base::time_point armed_for_{}; ///< the lease timer: when the Lease is given up
   bool has_told_rival_ = false;
   bool is_stopping_ = false;
   bool has_handed_over_ = false; ///< or tried to

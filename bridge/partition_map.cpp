@@ -74,9 +74,33 @@ boost::json::array list_of(const std::vector<protocol::owner>& owners) {
   return out;
 }
 
-std::uint64_t weight(const address& unit, const std::string& replica) {
+/// A replica that lives, and the hash of its name, which is taken once for all units.
+struct candidate {
+  const std::string* name = nullptr;
+  std::uint64_t hash = 0;
+};
+
+std::vector<candidate> candidates_of(const std::set<std::string>& live) {
+  std::vector<candidate> out;
+  for (const auto& name : live)
+    out.push_back({&name, base::hash_of(name)});
+  return out;
+}
+
+/// The one of the highest weight (rendezvous); of equal weights the last by name.
+const std::string& chosen_of(const address& unit, const std::vector<candidate>& by_name) {
+  ensure(!by_name.empty(), to_text(unit));
   const auto what = base::hash_combine(static_cast<std::uint64_t>(unit.kind), unit.index);
-  return base::hash_combine(base::hash_of(replica), what);
+  const candidate* best = nullptr;
+  std::uint64_t highest = 0;
+  for (const auto& x : by_name) {
+    const auto weight = base::hash_combine(x.hash, what);
+    if (best == nullptr || weight >= highest) {
+      best = &x;
+      highest = weight;
+    }
+  }
+  return *best->name;
 }
 
 } // namespace
@@ -90,13 +114,8 @@ protocol::owner& partition_map::at(const address& unit) {
   return const_cast<protocol::owner&>(std::as_const(*this).at(unit));
 }
 
-std::vector<address> partition_map::units() const {
-  std::vector<address> out;
-  for (std::uint32_t i = 0; i < shards.size(); ++i)
-    out.push_back(protocol::to_shard({i}));
-  for (std::uint32_t i = 0; i < partitions.size(); ++i)
-    out.push_back(protocol::to_partition({i}));
-  return out;
+unit_range partition_map::units() const {
+  return {shards.size(), partitions.size()};
 }
 
 partition_map empty_map(std::size_t shards, std::size_t partitions) {
@@ -121,37 +140,70 @@ base::result<partition_map> read_spec(const boost::json::object& spec, const par
 }
 
 const std::string& chosen_for(const address& unit, const std::set<std::string>& live) {
-  ensure(!live.empty(), to_text(unit));
-  return *std::max_element(live.begin(), live.end(), [&](const auto& a, const auto& b) {
-    const auto left = weight(unit, a);
-    const auto right = weight(unit, b);
-    return left != right ? left < right : a < b;
-  });
+  return chosen_of(unit, candidates_of(live));
 }
+
+namespace {
+
+enum class next_step : std::uint8_t { stays, give, renew, take };
+
+next_step step_of(const protocol::owner& o, const std::string& self, bool is_chosen,
+                  const std::set<std::string>& live, const base::epoch_no* at_least) {
+  if (o.replica == self && !is_chosen)
+    return next_step::give;
+  if (o.replica == self)
+    return at_least && o.epoch < *at_least ? next_step::renew : next_step::stays;
+  return is_chosen && !live.contains(o.replica) ? next_step::take : next_step::stays;
+}
+
+void apply(next_step what, protocol::owner& o, const std::string& self,
+           const base::epoch_no* at_least) {
+  if (what == next_step::give) {
+    o.replica.clear();
+    return;
+  }
+  if (what == next_step::take)
+    ++o.epoch.value;
+  o.replica = self;
+  if (at_least)
+    o.epoch = std::max(o.epoch, *at_least);
+}
+
+/// Calls `f(unit, step, at_least)` for each unit that is to be changed, until it returns false.
+template <class F>
+void each_step(const partition_map& now, const std::string& self, const std::set<std::string>& live,
+               const units_anew& anew, F f) {
+  ensure(live.contains(self), self);
+  const auto by_name = candidates_of(live);
+  for (const auto& unit : now.units()) {
+    const auto again = anew.find(unit);
+    const auto* at_least = again == anew.end() ? nullptr : &again->second;
+    const bool is_chosen = chosen_of(unit, by_name) == self;
+    const auto step = step_of(now.at(unit), self, is_chosen, live, at_least);
+    if (step != next_step::stays && !f(unit, step, at_least))
+      return;
+  }
+}
+
+} // namespace
 
 map_change next_map(const partition_map& now, const std::string& self,
                     const std::set<std::string>& live, const units_anew& anew) {
-  ensure(live.contains(self), self);
   map_change out{now, {}, {}};
-  for (const auto& unit : now.units()) {
+  each_step(now, self, live, anew, [&](const auto& unit, auto step, const auto* at_least) {
     auto& o = out.next.at(unit);
-    const bool is_chosen = chosen_for(unit, live) == self;
-    const auto again = anew.find(unit);
-    if (o.replica == self && !is_chosen) {
-      o.replica.clear();
-      out.given.push_back(unit);
-    } else if (o.replica == self && again != anew.end() && o.epoch < again->second) {
-      o.epoch = again->second;
-      out.taken.push_back(unit);
-    } else if (o.replica != self && is_chosen && !live.contains(o.replica)) {
-      o.replica = self;
-      ++o.epoch.value;
-      if (again != anew.end())
-        o.epoch = std::max(o.epoch, again->second);
-      out.taken.push_back(unit);
-    }
+    apply(step, o, self, at_least);
+    (step == next_step::give ? out.given : out.taken).push_back(unit);
     ensure(o.epoch >= now.at(unit).epoch, to_text(unit)); // upholds S8
-  }
+    return true;
+  });
+  return out;
+}
+
+bool is_settled(const partition_map& now, const std::string& self,
+                const std::set<std::string>& live, const units_anew& anew) {
+  bool out = true;
+  each_step(now, self, live, anew, [&](const auto&, auto, const auto*) { return out = false; });
   return out;
 }
 

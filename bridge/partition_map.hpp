@@ -16,6 +16,37 @@
 
 namespace tutti::bridge {
 
+/// The units of a map, one after the other; a range for `for`, made as it is walked.
+class unit_range {
+public:
+  class iterator {
+  public:
+    iterator(std::uint32_t at, std::uint32_t shards) : at_(at), shards_(shards) {}
+    protocol::address operator*() const {
+      return at_ < shards_ ? protocol::to_shard({at_}) : protocol::to_partition({at_ - shards_});
+    }
+    iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    friend bool operator==(const iterator&, const iterator&) = default;
+
+  private:
+    std::uint32_t at_;
+    std::uint32_t shards_;
+  };
+
+  unit_range(std::size_t shards, std::size_t partitions)
+      : shards_(static_cast<std::uint32_t>(shards)),
+        all_(static_cast<std::uint32_t>(shards + partitions)) {}
+  iterator begin() const { return {0, shards_}; }
+  iterator end() const { return {all_, shards_}; }
+
+private:
+  std::uint32_t shards_;
+  std::uint32_t all_;
+};
+
 /// Replicas share out shards and partitions without talking to each other: each computes from the
 /// same map and the same set of living replicas who is to have what (rendezvous hashing: the
 /// highest hash of replica and unit wins), and changes the map by compare-and-set only where it is
@@ -31,7 +62,7 @@ struct partition_map {
   protocol::owner& at(const protocol::address& unit);
   const protocol::owner& at(const protocol::address& unit) const;
   /// Shards, then partitions, ascending.
-  std::vector<protocol::address> units() const;
+  unit_range units() const;
 
   friend bool operator==(const partition_map&, const partition_map&) = default;
 };
@@ -73,6 +104,10 @@ using units_anew = std::map<protocol::address, base::epoch_no>;
 /// Epochs never fall (S8), and grow with every change of owner.
 map_change next_map(const partition_map& now, const std::string& self,
                     const std::set<std::string>& live, const units_anew& anew = {});
+
+/// True if `next_map` of the same is empty; cheaper, for it is asked after every event.
+bool is_settled(const partition_map& now, const std::string& self,
+                const std::set<std::string>& live, const units_anew& anew);
 
 /// Everything that `self` owns given up, as at an orderly stop.
 map_change map_without(const partition_map& now, const std::string& self);

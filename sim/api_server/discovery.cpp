@@ -2,6 +2,7 @@
 #include "sim/api_server/discovery.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <vector>
 
 #include <boost/json.hpp>
@@ -187,29 +188,39 @@ std::string with_field_validation(std::string_view document) {
 } // namespace
 
 discovery::discovery(const catalog& kinds) : release_(kinds.served_release()) {
-  pages_["/api"] = {R"({"kind":"APIVersions","versions":["v1"],"serverAddressByClientCIDRs":[]})",
-                    json::serialize(aggregated(kinds, {""}))};
-  pages_["/api/v1"] = {json::serialize(resource_list(kinds, "", "v1")), ""};
+  static std::mutex guard;
+  static std::map<release, std::shared_ptr<const pages>> made;
+  const std::lock_guard lock{guard};
+  auto& mine = made[release_];
+  if (!mine)
+    mine = std::make_shared<const pages>(pages_of(kinds));
+  pages_ = mine;
+}
+
+discovery::pages discovery::pages_of(const catalog& kinds) {
+  pages out;
+  out["/api"] = {R"({"kind":"APIVersions","versions":["v1"],"serverAddressByClientCIDRs":[]})",
+                 json::serialize(aggregated(kinds, {""}))};
+  out["/api/v1"] = {json::serialize(resource_list(kinds, "", "v1")), ""};
   json::array groups;
   for (auto g : groups_of(kinds)) {
     auto one = group_object(kinds, g);
     groups.push_back(one);
     one["kind"] = "APIGroup";
     one["apiVersion"] = "v1";
-    pages_[fmt::format("/apis/{}", g)] = {json::serialize(one), ""};
+    out[fmt::format("/apis/{}", g)] = {json::serialize(one), ""};
     for (auto v : versions_of(kinds, g))
-      pages_[fmt::format("/apis/{}/{}", g, v)] = {json::serialize(resource_list(kinds, g, v)), ""};
+      out[fmt::format("/apis/{}/{}", g, v)] = {json::serialize(resource_list(kinds, g, v)), ""};
   }
-  pages_["/apis"] = {json::serialize(json::object{
-                         {"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", groups}}),
-                     json::serialize(aggregated(kinds, groups_of(kinds)))};
+  out["/apis"] = {json::serialize(json::object{
+                      {"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", groups}}),
+                  json::serialize(aggregated(kinds, groups_of(kinds)))};
   auto version = full_version(kinds.served_release());
-  pages_["/version"] = {
-      fmt::format(R"({{"major":"1","minor":"{}","gitVersion":"{}",)"
-                  R"("gitCommit":"","gitTreeState":"clean","buildDate":"",)"
-                  R"("goVersion":"","compiler":"tutti","platform":"linux/amd64"}})",
-                  version.substr(3, 2), version),
-      ""};
+  out["/version"] = {fmt::format(R"({{"major":"1","minor":"{}","gitVersion":"{}",)"
+                                 R"("gitCommit":"","gitTreeState":"clean","buildDate":"",)"
+                                 R"("goVersion":"","compiler":"tutti","platform":"linux/amd64"}})",
+                                 version.substr(3, 2), version),
+                     ""};
   json::object schemas;
   for (const auto& e : kinds.endpoints()) {
     auto where = e.group.empty() ? std::string{"api/v1"} : fmt::format("apis/{}", e.api_version);
@@ -219,10 +230,11 @@ discovery::discovery(const catalog& kinds) : release_(kinds.served_release()) {
     auto whole = with_field_validation(document);
     schemas[where] = json::object{{"serverRelativeURL", fmt::format("/openapi/v3/{}?hash={:016X}",
                                                                     where, base::hash_of(whole))}};
-    pages_[fmt::format("/openapi/v3/{}", where)] = {std::move(whole), ""};
+    out[fmt::format("/openapi/v3/{}", where)] = {std::move(whole), ""};
   }
-  pages_[std::string{openapi_index}] = {
-      json::serialize(json::object{{"paths", std::move(schemas)}}), ""};
+  out[std::string{openapi_index}] = {json::serialize(json::object{{"paths", std::move(schemas)}}),
+                                     ""};
+  return out;
 }
 
 std::optional<response> discovery::find(const target& path, std::string_view accept) const {
@@ -237,8 +249,8 @@ std::optional<response> discovery::find(const target& path, std::string_view acc
   }
   if (where == "/openapi/v2")
     return openapi_v2(release_, accept);
-  auto it = pages_.find(where);
-  if (it == pages_.end())
+  auto it = pages_->find(where);
+  if (it == pages_->end())
     return std::nullopt;
   if (where == openapi_index)
     out.content_type = "text/plain; charset=utf-8"; // as real servers say of this JSON

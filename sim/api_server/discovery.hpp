@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,8 +24,11 @@ private:
     std::string plain;
     std::string aggregated; ///< empty: there is no such form
   };
+  using pages = std::map<std::string, page, std::less<>>;
+  static pages pages_of(const catalog& kinds);
+
   release release_;
-  std::map<std::string, page, std::less<>> pages_;
+  std::shared_ptr<const pages> pages_; ///< made once per release: a simulation starts many servers
 };
 
 } // namespace tutti::sim::api_server

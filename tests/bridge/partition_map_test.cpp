@@ -120,6 +120,7 @@ RC_GTEST_PROP(PartitionMap, every_change_moves_only_what_it_must, ()) {
   const auto live = some_names();
   for (const auto& self : live) {
     const auto change = next_map(now, self, live);
+    RC_ASSERT(is_settled(now, self, live, {}) == change.is_empty());
     for (const auto& unit : now.units()) {
       const auto& before = now.at(unit);
       const auto& after = change.next.at(unit);
