@@ -96,14 +96,18 @@ void announce_gated(gang_entry& g, const options& how, protocol::effects& out) {
   if (!is_told || g.is_lone_pod())
     return;
   const auto& group = *g.group;
-  const bool has_started =
-      g.has_run || group.is_start_said || (group.facts && group.facts->has_started);
-  if (has_started || (group.facts && group.facts->is_deleting))
+  if (group.facts && group.facts->is_deleting)
     return;
   base::explanation why;
   why.primary = life.reason;
   why.detail = life.detail;
-  announce(g, {"Unschedulable", base::to_text(why)}, how, out);
+  const saying what{"Unschedulable", base::to_text(why)};
+  const bool has_started =
+      g.has_run || group.is_start_said || (group.facts && group.facts->has_started);
+  if (has_started) // the group has run, so the words are those of the members that wait
+    tell_pods(g, what, true, out);
+  else
+    announce(g, what, how, out);
 }
 
 } // namespace tutti::queue

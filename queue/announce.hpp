@@ -22,10 +22,10 @@ void announce_error(gang_entry& g, const std::string& text, const options& how,
                     protocol::effects& out);
 
 /// A gang that may not be tried, for want of members, of its group, or because of gates: what a
-/// refusal tells. Nothing while its group is being deleted or its members are evicted, once it has
-/// started (the repair deadline tells then), and nothing of lone pods: their gates are seen by all.
-/// Where there is no group each pending member has the
-/// event.
+/// refusal tells. Once it has started its group says nothing more of it until the repair deadline:
+/// the members that wait have the condition and the event, as where there is no group. Nothing
+/// while its group is being deleted or its members are evicted, and nothing of lone pods: their
+/// gates are seen by all.
 void announce_gated(gang_entry& g, const options& how, protocol::effects& out);
 
 } // namespace tutti::queue

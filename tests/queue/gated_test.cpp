@@ -75,13 +75,15 @@ TEST_F(Gated, by_gates_is_told_of_the_group_and_of_members_that_have_none) {
                            "a Unschedulable: Gated: 1 of 2 members have scheduling gates"}));
 }
 
-TEST_F(Gated, once_it_has_started_is_a_matter_of_repair) {
+TEST_F(Gated, once_it_has_started_is_told_of_the_members_that_wait_and_not_of_the_group) {
   synced();
   group("g", {.min = 2, .started = true});
   pod("a", {.group = "g"});
-  pass(20s);
-  EXPECT_EQ(said(), names{});
-  EXPECT_EQ(events(), names{});
+  pass(10s);
+  EXPECT_EQ(said(), names{"a Unschedulable: WaitingForMembers: 1/2 members"});
+  EXPECT_EQ(events(), names{"a: WaitingForMembers: 1/2 members"});
+  pass(5s);
+  EXPECT_EQ(said(), names{}) << "once";
 }
 
 TEST_F(Gated, is_told_again_to_a_writer_that_began_anew) {
