@@ -253,6 +253,8 @@ private:
                                   m.name, known->second.first, known->second.second),
                       "each object once");
     manifests_.push_back(std::move(m));
+    if (!base::goes_on(options_.watch, manifests_.size()))
+      return base::stopped();
     return {};
   }
 

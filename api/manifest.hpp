@@ -10,6 +10,7 @@
 
 #include "api/release.hpp"
 #include "base/result.hpp"
+#include "base/step_watch.hpp"
 
 namespace tutti::api {
 
@@ -34,6 +35,7 @@ struct manifest_options {
   /// release that has nothing against it.
   std::optional<release> kubernetes = release::v1_37;
   std::string default_namespace = "default";
+  base::step_watch watch; ///< hears of every object; if it says stop, reading fails (`unavailable`)
 };
 
 /// Reads files in the given order; "-" is standard input, a directory stands for its *.yaml, *.yml

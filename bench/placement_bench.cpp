@@ -1,5 +1,6 @@
-// How long one gang takes to plan on 1,000 to 50,000 nodes: JSON lines with the bar and the
-// physical floor, and the same cases under Google Benchmark.
+// How long one gang takes to plan on 1,000 to 50,000 nodes in 250 racks: JSON lines with the bar
+// and the physical floor, and the same cases under Google Benchmark. What no rack can hold is
+// refused, and that is timed, too.
 //
 //   tutti_bench_placement                  JSON lines, 2,000 plans a case
 //   tutti_bench_placement --quick          JSON lines, 200 plans a case
@@ -27,7 +28,8 @@ namespace {
 using namespace tutti;
 using namespace tutti::placement::engine;
 
-constexpr int nodes_per_rack = 250;
+constexpr int racks = 250;
+constexpr int gpus_per_node = 32;
 constexpr double bar_us = 1000; // p99 of one plan
 const base::symbol gpu_name{"nvidia.com/gpu"};
 
@@ -94,10 +96,11 @@ private:
 
 /// Nodes of 8 GPUs, most of them partly used, as on a busy cluster; every rack has some room.
 struct bench_cluster {
+  int per_rack;
   capacity_view view{{"rack"}};
   workspace memory;
 
-  explicit bench_cluster(int nodes) {
+  explicit bench_cluster(int nodes) : per_rack(nodes / racks) {
     api::class_terms plain;
     plain.labels = {{"pool", "gpu"}};
     const auto kind = api::make_class(plain);
@@ -106,9 +109,14 @@ struct bench_cluster {
     static_cast<void>(view.now());
   }
 
-  static node_state state(int i, const base::node_class_ptr& kind) {
+  /// Even an empty rack has not so much room: the plan says so, and that is what is measured.
+  bool never_fits(int members, bool in_rack) const {
+    return in_rack && members > per_rack * gpus_per_node;
+  }
+
+  node_state state(int i, const base::node_class_ptr& kind) const {
     node_state x;
-    const auto rack = fmt::format("r{:04}", i / nodes_per_rack);
+    const auto rack = fmt::format("r{:04}", i / per_rack);
     const auto name = fmt::format("n{:06}", i);
     x.info = std::make_shared<const node_info>(node_info{{"u" + name}, {name}, name, {rack}, 1});
     x.kind = kind;
@@ -116,12 +124,12 @@ struct bench_cluster {
     x.allocatable.memory_bytes = std::int64_t{1} << 40;
     x.allocatable.ephemeral_bytes = std::int64_t{1} << 41;
     x.allocatable.pods = 110;
-    x.allocatable.set(gpu_name, 32);
+    x.allocatable.set(gpu_name, gpus_per_node);
     x.free = x.allocatable;
     const auto used = static_cast<std::int64_t>(base::hash_of(static_cast<std::uint64_t>(i)) % 17);
     x.free.cpu_milli -= used * 3'000;
     x.free.memory_bytes -= used << 34;
-    x.free.set(gpu_name, 32 - used);
+    x.free.set(gpu_name, gpus_per_node - used);
     return x;
   }
 };
@@ -154,8 +162,9 @@ std::string name_of(const bench_case& c, int nodes) {
   const auto* before = c.before == cache::fresh_shape   ? ", new shape"
                        : c.before == cache::known_shape ? ", known shape"
                                                         : "";
-  return fmt::format("plan {} on {} nodes{}{}", c.members, nodes, c.in_rack ? ", rack" : "",
-                     before);
+  const bool is_refused = c.in_rack && c.members > nodes / racks * gpus_per_node;
+  return fmt::format("plan {} on {} nodes{}{}{}", c.members, nodes, c.in_rack ? ", rack" : "",
+                     before, is_refused ? ", never fits" : "");
 }
 
 /// Processor time of this thread: on a shared machine the wall clock measures the neighbours.
@@ -174,6 +183,10 @@ double once_us(bench_cluster& cluster, const bench_case& c, std::uint64_t round)
   const auto found = plan(cluster.view.now(), gang, {}, cluster.memory);
   const auto end = now_us();
   const auto* p = std::get_if<placement::engine::placement>(&found);
+  if (cluster.never_fits(c.members, c.in_rack)) {
+    ensure(p == nullptr, c.members, round);
+    return end - start;
+  }
   ensure(p != nullptr && p->seats.size() == gang.members.size(), c.members, round);
   if (c.before == cache::one_rack_changed) {
     std::vector<marked_seat> seats;

@@ -283,13 +283,40 @@ void begin_answering(running& all, const local_options& how) {
                all.admin->port());
 }
 
+/// Shows once in a while how far long work is, and ends it when the process is told to stop.
+class work_line {
+public:
+  explicit work_line(const local_options& how) : shows_(!how.quiet && line_.is_seen()) {}
+
+  base::step_watch watching(std::string what) {
+    return [this, what = std::move(what)](std::size_t done) {
+      if (shows_ && clock_.now() >= next_) {
+        line_.show(fmt::format("{}: {} objects", what, done));
+        next_ = clock_.now() + progress_interval;
+      }
+      return signalled == 0;
+    };
+  }
+
+private:
+  terminal_line line_;
+  const bool shows_;
+  base::system_clock clock_;
+  base::time_point next_ = clock_.now() + progress_interval;
+};
+
 base::result<void> apply_files(running& all, const local_options& how) {
   if (how.files.empty())
     return {};
+  work_line line{how};
   auto release = api::release_of(release_of(how));
-  auto read = api::read_manifests(how.files, {.kubernetes = release});
-  if (!read)
+  auto read =
+      api::read_manifests(how.files, {.kubernetes = release, .watch = line.watching("reading")});
+  if (!read) {
+    if (signalled != 0 && !how.quiet)
+      fmt::print(stderr, "stopped: nothing of the files is applied\n");
     return read.error();
+  }
   std::vector<boost::json::object> objects;
   std::vector<std::string> places;
   if (read->empty())
@@ -298,7 +325,15 @@ base::result<void> apply_files(running& all, const local_options& how) {
     places.push_back(api::place_of(m));
     objects.push_back(std::move(m.object));
   }
-  auto done = all.api->apply_whole(std::move(objects), std::move(places));
+  const auto count = objects.size();
+  std::size_t applied = 0;
+  auto watch = [&, show = line.watching("checking and applying")](std::size_t done) {
+    applied = done > count ? done - count : 0;
+    return show(done);
+  };
+  auto done = all.api->apply_whole(std::move(objects), std::move(places), watch);
+  if (signalled != 0 && !how.quiet)
+    fmt::print(stderr, "stopped: {} of {} objects are applied\n", applied, count);
   if (!done)
     return done.error();
   if (!how.quiet)
@@ -383,8 +418,13 @@ base::result<void> run_local(const local_options& how) {
     if (auto ok = start_api(all, how, *home, clock); !ok)
       return ok;
   if (all.api)
-    if (auto ok = apply_files(all, how); !ok)
+    if (auto ok = apply_files(all, how); !ok && signalled == 0)
       return ok;
+  if (signalled != 0) { // what was applied is durable: the next start goes on with the same files
+    if (all.api)
+      all.api->stop();
+    return {};
+  }
   if (how.serve_only) {
     while (signalled == 0)
       std::this_thread::sleep_for(look_interval);

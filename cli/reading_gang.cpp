@@ -77,18 +77,21 @@ std::string rejected_text(const json::object& why) {
   return out;
 }
 
+/// "in one example.com/rack: r3 2/3 · r1 0/3": what is wanted in one domain, and who comes closest.
 std::string closest_text(const json::object& why) {
   std::string out;
+  std::string level;
   const auto* list = why.if_contains("closest");
   if (list == nullptr || !list->is_array())
     return out;
   for (const auto& c : list->as_array()) {
     const auto& o = c.as_object();
     const auto domain = cell(o, "domain");
+    level = domain.empty() ? "" : cell(o, "level");
     out += fmt::format("{}{} {}/{}", out.empty() ? "" : " · ", domain.empty() ? "cluster" : domain,
                        number(o, "placed"), number(o, "wanted"));
   }
-  return out;
+  return level.empty() ? out : fmt::format("in one {}: {}", level, out);
 }
 
 /// True if the detail of a refused gang has the numbers that its explanation has, too.

@@ -56,14 +56,18 @@ std::size_t control_plane::pending_work() const {
 }
 
 base::result<applied> control_plane::apply(const std::vector<json::object>& objects,
-                                           const std::vector<std::string>& places) {
+                                           const std::vector<std::string>& places,
+                                           const base::step_watch& watch) {
   ensure(places.empty() || places.size() == objects.size(), places.size(), objects.size());
   if (!space_.has_plenty())
     return persistence::full_error(space_);
   applied sum;
-  for (std::size_t i = 0; i < objects.size(); ++i)
+  for (std::size_t i = 0; i < objects.size(); ++i) {
     if (auto done = apply_one(objects[i], sum); !done)
       return places.empty() ? done.error() : done.error().in(places[i]);
+    if (!base::goes_on(watch, i + 1))
+      return base::stopped();
+  }
   return sum;
 }
 

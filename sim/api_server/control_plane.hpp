@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/step_watch.hpp"
 #include "persistence/disk_space.hpp"
 #include "sim/api_server/controllers.hpp"
 #include "sim/api_server/handler.hpp"
@@ -57,9 +58,11 @@ public:
   /// given. Status in a file counts too (capacity of nodes, finished pods). Finished pods stay
   /// finished. Stops at the first object that is refused; those before it stay. `io` if the disk is
   /// nearly full; then nothing is applied.
-  /// `places` says where each of them comes from, for the message; may be empty.
+  /// `places` says where each of them comes from, for the message; may be empty. `watch` hears of
+  /// each; if it says stop, those before it stay, and the answer is `base::stopped`.
   base::result<applied> apply(const std::vector<json::object>& objects,
-                              const std::vector<std::string>& places = {});
+                              const std::vector<std::string>& places = {},
+                              const base::step_watch& watch = {});
 
   /// Uids of what is made from here on; see `registry::wish_uids`.
   void wish_uids(std::function<bool(const std::string&)> wished) {

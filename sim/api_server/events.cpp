@@ -30,9 +30,14 @@ void rename(json::object& doc, std::string_view from, std::string_view to) {
 
 } // namespace
 
+/// What older clients sort and print by is there even if nobody has set it, as real servers have
+/// it.
 void to_core_event(json::object& doc) {
   for (auto [modern, core] : names)
     rename(doc, modern, core);
+  doc.emplace("source", json::object(doc.storage()));
+  doc.emplace("firstTimestamp", nullptr);
+  doc.emplace("lastTimestamp", nullptr);
 }
 
 void to_new_event(json::object& doc) {

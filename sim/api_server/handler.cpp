@@ -168,8 +168,12 @@ outcome<response> handler::one(const request& r, const target& path, const route
     auto found = store_.find(kind, to.key());
     if (!found)
       return not_found({to.what->group, to.what->what->plural, to.name});
-    if (wants_table(r.accept))
-      return plain(200, one_table(*to.what, *found, clock_.wall_now()));
+    if (wants_table(r.accept)) {
+      const auto carries = row_object_of(path.parameter("includeObject"));
+      if (!carries)
+        return wrong_row_object(path);
+      return plain(200, one_table(*to.what, *found, clock_.wall_now(), *carries));
+    }
     response got;
     write_object(*to.what, *found, got.body);
     return got;

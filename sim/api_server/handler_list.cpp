@@ -23,9 +23,15 @@ void write_object(const endpoint& what, const object& x, std::string& out) {
   out.append(what.head).append(x.body, 1);
 }
 
-std::string one_table(const endpoint& what, const object& x, base::wall_time now) {
+std::string one_table(const endpoint& what, const object& x, base::wall_time now,
+                      row_object carries) {
   return table_of(what, {std::make_shared<object>(x)},
-                  fmt::format(R"({{"resourceVersion":"{}"}})", x.rev), now);
+                  fmt::format(R"({{"resourceVersion":"{}"}})", x.rev), now, carries);
+}
+
+refusal wrong_row_object(const target& path) {
+  return bad_request(
+      fmt::format("unrecognized includeObject value: \"{}\"", path.parameter("includeObject")));
 }
 
 namespace {
@@ -185,8 +191,12 @@ outcome<response> handler::list(const request& r, const target& path, const rout
   if (!next_key.empty())
     meta += fmt::format(R"(,"continue":"{}")", to_token({mark.at, next_key}));
   meta += "}";
-  if (wants_table(r.accept))
-    return plain(200, table_of(*to.what, rows, meta, clock_.wall_now()));
+  if (wants_table(r.accept)) {
+    const auto carries = row_object_of(path.parameter("includeObject"));
+    if (!carries)
+      return wrong_row_object(path);
+    return plain(200, table_of(*to.what, rows, meta, clock_.wall_now(), *carries));
+  }
   return plain(200, list_of(*to.what, rows, meta));
 }
 
@@ -214,15 +224,18 @@ outcome<response> handler::start_watch(const request& r, const target& path, con
   how.wanted = std::get<selector>(wanted);
   how.wants_bookmarks = path.flag("allowWatchBookmarks");
   how.wants_table = wants_table(r.accept);
+  const auto carries = row_object_of(path.parameter("includeObject"));
+  if (how.wants_table && !carries)
+    return wrong_row_object(path);
   how.bookmark_at = now + bookmark_first;
   auto seconds = path.number("timeoutSeconds").value_or(0);
   how.ends_at = now
                 + (seconds > 0 ? base::duration{std::chrono::seconds{seconds}}
                                : base::duration{watch_default});
-  how.write = [what = to.what, as_table = how.wants_table, this](const object& x,
-                                                                 std::string& line) {
+  how.write = [what = to.what, as_table = how.wants_table, carries, this](const object& x,
+                                                                          std::string& line) {
     if (as_table)
-      line += one_table(*what, x, clock_.wall_now());
+      line += one_table(*what, x, clock_.wall_now(), *carries);
     else
       write_object(*what, x, line);
   };

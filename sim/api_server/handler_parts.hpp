@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/api_server/handler.hpp"
+#include "sim/api_server/table.hpp"
 
 namespace tutti::sim::api_server {
 
@@ -24,7 +25,11 @@ response plain(int status, std::string body);
 /// Appends the object as this endpoint shows it.
 void write_object(const endpoint& what, const object& x, std::string& out);
 
+/// The answer to a wrong `includeObject`.
+refusal wrong_row_object(const target& path);
+
 /// A table with this one row.
-std::string one_table(const endpoint& what, const object& x, base::wall_time now);
+std::string one_table(const endpoint& what, const object& x, base::wall_time now,
+                      row_object carries);
 
 } // namespace tutti::sim::api_server

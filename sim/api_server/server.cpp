@@ -375,11 +375,14 @@ base::result<applied> server::apply(std::vector<json::object> objects,
 }
 
 base::result<applied> server::apply_whole(std::vector<json::object> objects,
-                                          std::vector<std::string> places) {
+                                          std::vector<std::string> places,
+                                          const base::step_watch& watch) {
   return in_->apply_here([&]() -> base::result<applied> {
-    if (auto ok = rehearse(in_->plane, in_->how, in_->clock, objects, places); !ok)
+    if (auto ok = rehearse(in_->plane, in_->how, in_->clock, objects, places, watch); !ok)
       return ok.error();
-    return in_->plane.apply(objects, places);
+    return in_->plane.apply(objects, places, [&](std::size_t done) {
+      return base::goes_on(watch, objects.size() + done);
+    });
   });
 }
 

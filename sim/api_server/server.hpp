@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/step_watch.hpp"
 #include "base/time.hpp"
 #include "persistence/disk_space.hpp"
 #include "sim/api_server/control_plane.hpp"
@@ -58,8 +59,11 @@ public:
   base::result<applied> apply(std::vector<json::object> objects,
                               std::vector<std::string> places = {});
   /// The same, but if one of them is refused, nothing is applied: all are tried on a copy first.
+  /// `watch` hears of each object twice, the second time with that many more; told to stop while
+  /// they are tried nothing is applied, later a part.
   base::result<applied> apply_whole(std::vector<json::object> objects,
-                                    std::vector<std::string> places = {});
+                                    std::vector<std::string> places = {},
+                                    const base::step_watch& watch = {});
 
   /// As of the last turn of the server's thread; any thread.
   revision last_resource_version() const;

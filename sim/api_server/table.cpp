@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/timestamp.hpp"
+#include "sim/api_server/handler_parts.hpp"
 
 namespace tutti::sim::api_server {
 
@@ -352,8 +353,18 @@ bool wants_table(std::string_view accept) {
   return accept.find("as=Table") != std::string_view::npos;
 }
 
+std::optional<row_object> row_object_of(std::string_view parameter) {
+  if (parameter.empty() || parameter == "Metadata")
+    return row_object::metadata;
+  if (parameter == "None")
+    return row_object::none;
+  if (parameter == "Object")
+    return row_object::whole;
+  return std::nullopt;
+}
+
 std::string table_of(const endpoint& what, const std::vector<object_ptr>& rows,
-                     std::string_view list_meta, base::wall_time now) {
+                     std::string_view list_meta, base::wall_time now, row_object carries) {
   std::string out = fmt::format(R"({{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},)"
                                 R"("columnDefinitions":[)",
                                 list_meta);
@@ -374,7 +385,10 @@ std::string table_of(const endpoint& what, const std::vector<object_ptr>& rows,
     out += R"({"cells":)";
     out += json::serialize(cells_of(what, *x, parsed.doc(), now));
     out += R"(,"object":)";
-    out += json::serialize(partial_of(parsed.doc()));
+    if (carries == row_object::whole)
+      write_object(what, *x, out);
+    else
+      out += carries == row_object::none ? "null" : json::serialize(partial_of(parsed.doc()));
     out += "}";
   }
   out += "]}";

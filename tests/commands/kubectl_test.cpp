@@ -168,6 +168,16 @@ TEST_F(Kubectl, lists_nodes_pods_and_pod_groups) {
   expect_says(kubectl({"get", "podgroups"}), {"ring", "rack-mates", "too-wide"});
 }
 
+TEST_F(Kubectl, lists_events_by_their_old_and_new_times) {
+  EXPECT_TRUE(eventually([&] {
+    const auto seen = kubectl({"get", "events"}).out;
+    return seen.find("FailedScheduling") != seen.npos && seen.find("pod/ring-0") != seen.npos;
+  }));
+  for (const auto* by : {".lastTimestamp", ".firstTimestamp", ".metadata.creationTimestamp"})
+    expect_says(kubectl({"get", "events", "--sort-by", by}),
+                {"FailedScheduling", "podgroup/too-wide", "Scheduled", "pod/ring-0"});
+}
+
 TEST_F(Kubectl, describes_a_pod_that_waits_with_the_reason) {
   expect_says(kubectl({"describe", "pod", "too-wide-0"}), {"Pending", "PodScheduled   False"});
   expect_says(kubectl({"get", "pod", "too-wide-0", "-o", "jsonpath={.status.conditions[0]}"}),

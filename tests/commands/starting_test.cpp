@@ -5,6 +5,7 @@
 
 #include "golden.hpp"
 #include "judge.hpp"
+#include "manifests.hpp"
 #include "tutti.hpp"
 
 namespace tutti::commands {
@@ -154,6 +155,22 @@ TEST_P(Signal, ends_it_cleanly_while_it_starts_and_while_it_works) {
   const auto how = child.wait(stop_limit);
   ASSERT_TRUE(how) << "still runs";
   EXPECT_EQ(*how, (ending{0, 0})) << child.err();
+}
+
+TEST_P(Signal, ends_it_with_0_within_5_seconds_while_it_reads_and_applies_files) {
+  temp_dir home;
+  std::string text;
+  for (int i = 0; i < 30'000; ++i)
+    text += manifest(node_text{.name = "n" + std::to_string(i), .rack = "r"});
+  auto child =
+      start(local_in(home, {"-f", home.file("world.yaml", text), "--listen", "127.0.0.1:0"}));
+  ASSERT_TRUE(child.line_with("API server")) << child.err();
+  child.send(GetParam());
+  const auto how = child.wait(stop_limit);
+  ASSERT_TRUE(how) << "still runs";
+  EXPECT_EQ(*how, (ending{0, 0})) << child.err();
+  EXPECT_NE(child.err().find("stopped: "), std::string::npos) << child.err();
+  EXPECT_EQ(child.err().find("applied: "), std::string::npos) << "it was not that busy";
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Signal, testing::Values(SIGTERM, SIGINT),

@@ -337,6 +337,21 @@ TEST_F(Handler, kubectl_gets_tables) {
   EXPECT_EQ(r.text("/rows/0/cells"), R"(["g","Gang","<none>","Pending","0s"])");
   EXPECT_EQ(r.text("/rows/0/object/metadata/name"), "g");
   EXPECT_EQ(table("/api/v1/nodes").text("/rows/0/cells/0"), "n1");
+  EXPECT_EQ(table("/api/v1/nodes").text("/rows/0/object/kind"), "PartialObjectMetadata");
+}
+
+TEST_F(Handler, rows_of_tables_carry_what_includeObject_says) {
+  make_node("n1");
+  auto table = [&](std::string_view target) {
+    return send("GET", target, "", "", "application/json;as=Table;v=v1;g=meta.k8s.io");
+  };
+  for (std::string where : {"/api/v1/nodes", "/api/v1/nodes/n1"}) {
+    const auto whole = table(where + "?includeObject=Object");
+    EXPECT_EQ(whole.text("/rows/0/object/kind"), "Node") << "kubectl sorts by its fields";
+    EXPECT_EQ(whole.text("/rows/0/object/status/allocatable/cpu"), "4");
+    EXPECT_EQ(table(where + "?includeObject=None").text("/rows/0/object"), "null");
+    EXPECT_EQ(table(where + "?includeObject=Everything").status, 400);
+  }
 }
 
 TEST_F(Handler, openapi_v2_is_a_document_that_names_no_kind) {
