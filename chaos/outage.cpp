@@ -178,7 +178,7 @@ void add_of_api_server(listing& to) {
   for (const auto* what : {"pods", "nodes", "podgroups"})
     to.add(fmt::format("watch of {} breaks", what), for_a_moment, "watch_cut", what);
   // A list that fails is asked for again after up to twice the time that it has failed for.
-  to.add("watch of pods expired (410) for 5 s", {11s, 11s}, "watch_expired", "pods",
+  to.add("watch of pods expired (410) for 5 s", {11s, 13s}, "watch_expired", "pods",
          {{"for", "5s"}});
   to.add("watch of pods silent for 15 s", {15500ms, 15500ms}, "watch_stall", "pods",
          {{"for", "15s"}});
