@@ -2,28 +2,22 @@
 #include "bridge/byte_stream.hpp"
 
 #include <functional>
-#include <string>
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
 #include "bridge/http_client.hpp"
+#include "bridge/tcp_connect.hpp"
 
 namespace tutti::bridge {
 namespace {
 
 namespace asio = boost::asio;
 constexpr auto without_exceptions = asio::as_tuple(asio::use_awaitable);
-
-base::error unavailable(const boost::system::error_code& ec) {
-  return {base::code::unavailable, ec.message()};
-}
 
 template <class Socket>
 class socket_stream final : public byte_stream {
@@ -35,14 +29,14 @@ public:
     if (ec == asio::error::eof)
       co_return std::size_t{0};
     if (ec)
-      co_return unavailable(ec);
+      co_return lost(ec);
     co_return n;
   }
   asio::awaitable<base::result<void>> write_all(asio::const_buffer bytes) override {
     auto [ec, n] = co_await asio::async_write(socket_, bytes, without_exceptions);
     (void)n;
     if (ec)
-      co_return unavailable(ec);
+      co_return lost(ec);
     co_return base::result<void>{};
   }
   void close() noexcept override {
@@ -58,7 +52,8 @@ class descriptor_connector final : public connector {
 public:
   explicit descriptor_connector(std::function<base::result<int>()> open) : open_(std::move(open)) {}
 
-  asio::awaitable<base::result<byte_stream_ptr>> connect(asio::any_io_executor where) override {
+  asio::awaitable<base::result<byte_stream_ptr>> connect(asio::any_io_executor where,
+                                                         identity_ptr) override {
     using socket = asio::local::stream_protocol::socket;
     const auto descriptor = open_();
     if (!descriptor)
@@ -67,7 +62,7 @@ public:
     boost::system::error_code ec;
     s.assign(asio::local::stream_protocol{}, *descriptor, ec);
     if (ec)
-      co_return unavailable(ec);
+      co_return lost(ec);
     co_return std::make_shared<socket_stream<socket>>(std::move(s));
   }
 
@@ -79,26 +74,11 @@ class tcp_connector final : public connector {
 public:
   explicit tcp_connector(tcp_target where) : where_(std::move(where)) {}
 
-  asio::awaitable<base::result<byte_stream_ptr>> connect(asio::any_io_executor where) override {
-    asio::ip::tcp::resolver resolver{where};
-    auto [unresolved, ends] = co_await resolver.async_resolve(
-        where_.host, std::to_string(where_.port), without_exceptions);
-    if (unresolved)
-      co_return unavailable(unresolved).in(where_.host);
-    auto socket = std::make_shared<asio::ip::tcp::socket>(where);
-    asio::steady_timer limit{where, limits::connect_timeout};
-    limit.async_wait([socket](const boost::system::error_code& ec) {
-      boost::system::error_code ignored;
-      if (!ec)
-        socket->close(ignored);
-    });
-    auto [failed, end] = co_await asio::async_connect(*socket, ends, without_exceptions);
-    (void)end;
-    limit.cancel();
-    if (failed)
-      co_return unavailable(failed).in(where_.host);
-    boost::system::error_code ignored;
-    socket->set_option(asio::ip::tcp::no_delay{true}, ignored);
+  asio::awaitable<base::result<byte_stream_ptr>> connect(asio::any_io_executor where,
+                                                         identity_ptr) override {
+    auto socket = co_await tcp_connect(where, where_);
+    if (!socket)
+      co_return socket.error();
     co_return std::make_shared<socket_stream<asio::ip::tcp::socket>>(std::move(*socket));
   }
 

@@ -9,6 +9,7 @@
 #include <boost/asio/buffer.hpp>
 
 #include "base/result.hpp"
+#include "bridge/identity.hpp"
 
 namespace tutti::bridge {
 
@@ -31,8 +32,10 @@ using byte_stream_ptr = std::shared_ptr<byte_stream>;
 class connector {
 public:
   virtual ~connector() = default;
+  /// `who` may be null: nobody in particular. An error has a hint; `bad_input` if no second try can
+  /// help before a human has mended something, else `unavailable`.
   virtual boost::asio::awaitable<base::result<byte_stream_ptr>>
-  connect(boost::asio::any_io_executor where) = 0;
+  connect(boost::asio::any_io_executor where, identity_ptr who) = 0;
 };
 
 } // namespace tutti::bridge

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -43,16 +45,30 @@ struct exchange {
   byte_stream_ptr stream; // while it runs
   bool is_over = false;   // given up or reported: nobody listens any more
   bool has_timed_out = false;
+  bool was_refused = false; // with 401: another identity was tried
 };
 using exchange_ptr = std::shared_ptr<exchange>;
 
 struct connection {
   byte_stream_ptr stream;
+  identity_ptr who; // it was opened for
   bool was_used = false;
   std::string rest;       // read and not parsed yet
   bool needs_more = true; // what is in `rest` is no use without more
   std::vector<char> buffer = std::vector<char>(limits::read_bytes_first); // for one read
 };
+
+/// What became of one try.
+enum class outcome {
+  over,   ///< reported, or nobody listens
+  broken, ///< no whole answer: see `why_`
+  refused ///< 401, and there is another identity to try
+};
+
+/// The TLS of a connection is that of whoever it was opened for.
+bool is_for(const connection& c, const identity_ptr& who) {
+  return c.who == who || (c.who && who && c.who->tls == who->tls);
+}
 
 } // namespace
 
@@ -62,6 +78,8 @@ public:
       : where_(std::move(where)), how_(std::move(how)), work_(io_.get_executor()),
         thread_([this] { io_.run(); }) {
     ensure(how_.connections > 0);
+    if (how_.who)
+      helper_.emplace(1);
     ::pthread_setname_np(thread_.native_handle(), "http");
   }
 
@@ -69,6 +87,11 @@ public:
     ensure(std::this_thread::get_id() != thread_.get_id());
     io_.stop();
     thread_.join();
+    if (helper_) {
+      how_.who->give_up();
+      helper_->stop();
+      helper_->join();
+    }
   }
 
   void start(std::uint64_t id, protocol::http_request request, callback heard) {
@@ -143,80 +166,127 @@ private:
     const bool may_repeat = x.request.method == "GET";
     for (;;) {
       const bool was_kept = c.stream != nullptr && c.was_used;
-      if (co_await try_single(x, c))
+      const auto became = co_await try_single(x, c);
+      if (became == outcome::over)
         co_return;
+      if (became == outcome::refused)
+        continue; // nothing was done: also a write may be sent again
       drop(c);
       // The server may have closed a kept connection before we wrote; a GET may be sent twice.
       if (was_kept && may_repeat && !x.has_timed_out && !x.is_over)
         continue;
-      report(x, protocol::answer_unknown{x.id, x.has_timed_out ? "timeout" : why_});
+      report(x, unknown(x));
       co_return;
     }
   }
 
-  /// True if the answer is reported or nobody listens; false if something went wrong: see `why_`.
-  asio::awaitable<bool> try_single(exchange& x, connection& c) {
-    if (!c.stream) {
-      auto made = co_await where_->connect(io_.get_executor());
-      if (!made) {
-        why_ = made.error().message();
-        co_return false;
-      }
-      c.stream = std::move(*made);
-    }
+  asio::awaitable<outcome> try_single(exchange& x, connection& c) {
+    if (!co_await open(c))
+      co_return outcome::broken;
     if (x.is_over)
-      co_return true;
+      co_return outcome::over;
     x.stream = c.stream;
     const auto watchdog = guard(x);
     response_parser parser;
     parser.body_limit(limits::body_bytes_max);
     parser.eager(true);
-    if (!co_await send(x, *c.stream))
-      co_return false;
+    const auto who = c.who;
+    if (!co_await send(x, c))
+      co_return outcome::broken;
     if (!co_await receive(c, parser, [&] { return parser.is_done(); }))
-      co_return false;
+      co_return outcome::broken;
     c.was_used = true;
     const auto& answer = parser.get();
     if (!answer.keep_alive() || x.is_over)
       drop(c);
-    auto body = std::move(parser.get().body());
-    report(x, protocol::answered{x.id, static_cast<int>(answer.result_int()), std::move(body),
-                                 retry_after_of(answer)});
-    co_return true;
+    if (answer.result_int() == 401)
+      if (co_await has_another(x, who))
+        co_return outcome::refused;
+    report_answer(x, parser);
+    co_return outcome::over;
   }
 
   /// A watch: the head decides whether it is one; then lines are handed on as they come.
   asio::awaitable<void> run_stream(exchange_ptr x) {
     connection c;
-    auto made = co_await where_->connect(io_.get_executor());
-    if (!made) {
-      report(*x, protocol::answer_unknown{x->id, made.error().message()});
-      co_return;
+    auto became = outcome::refused;
+    while (became == outcome::refused) {
+      drop(c);
+      became = co_await try_stream(*x, c);
     }
-    c.stream = std::move(*made);
-    if (x->is_over)
-      co_return;
-    x->stream = c.stream;
+    if (became == outcome::broken)
+      report(*x, unknown(*x));
+    drop(c);
+    x->stream = nullptr;
+  }
+
+  asio::awaitable<outcome> try_stream(exchange& x, connection& c) {
+    if (!co_await open(c))
+      co_return outcome::broken;
+    if (x.is_over)
+      co_return outcome::over;
+    x.stream = c.stream;
     response_parser parser;
     parser.body_limit(boost::none);
     parser.eager(true);
-    auto watchdog = guard(*x);
-    bool is_fine = co_await send(*x, *c.stream);
-    if (is_fine)
-      is_fine = co_await receive(c, parser, [&] { return parser.is_header_done(); });
-    const bool is_stream = is_fine && parser.get().result_int() == 200;
-    if (is_fine && !is_stream)
-      is_fine = co_await receive(c, parser, [&] { return parser.is_done(); });
+    auto watchdog = guard(x);
+    const auto who = c.who;
+    if (!co_await send(x, c))
+      co_return outcome::broken;
+    if (!co_await receive(c, parser, [&] { return parser.is_header_done(); }))
+      co_return outcome::broken;
+    if (parser.get().result_int() == 200) {
+      watchdog.reset();
+      co_await hand_on_lines(x, c, parser);
+      co_return outcome::over;
+    }
+    if (!co_await receive(c, parser, [&] { return parser.is_done(); }))
+      co_return outcome::broken;
     watchdog.reset();
-    if (!is_fine)
-      report(*x, protocol::answer_unknown{x->id, x->has_timed_out ? "timeout" : why_});
-    else if (!is_stream)
-      report(*x, protocol::answered{x->id, static_cast<int>(parser.get().result_int()),
-                                    std::move(parser.get().body()), retry_after_of(parser.get())});
-    else
-      co_await hand_on_lines(*x, c, parser);
-    drop(c);
-    x->stream = nullptr;
+    if (parser.get().result_int() == 401)
+      if (co_await has_another(x, who))
+        co_return outcome::refused;
+    report_answer(x, parser);
+    co_return outcome::over;
+  }
+
+  /// Whom to speak for. `refused` is who the server did not want; null at first.
+  asio::awaitable<base::result<identity_ptr>> identify(identity_ptr refused) {
+    if (!how_.who)
+      co_return identity_ptr{};
+    if (!refused)
+      if (auto known = how_.who->known())
+        co_return known;
+    auto fetch = [source = how_.who, refused]() -> asio::awaitable<base::result<identity_ptr>> {
+      co_return source->fetch(refused);
+    };
+    co_return co_await asio::co_spawn(*helper_, std::move(fetch), asio::use_awaitable);
+  }
+
+  /// After a 401: true if it makes sense to ask again, as somebody else or with a new token.
+  asio::awaitable<bool> has_another(exchange& x, identity_ptr refused) {
+    if (!how_.who || !refused || std::exchange(x.was_refused, true))
+      co_return false;
+    const auto other = co_await identify(refused);
+    co_return other&&* other != refused && !x.is_over;
+  }
+
+  /// Has a connection for whom we speak for now; false if there is none: see `why_`.
+  asio::awaitable<bool> open(connection& c) {
+    const identity_ptr nobody_refused;
+    auto who = co_await identify(nobody_refused);
+    if (!who)
+      co_return fail(who.error());
+    if (c.stream && !is_for(c, *who))
+      drop(c);
+    if (!c.stream) {
+      auto made = co_await where_->connect(io_.get_executor(), *who);
+      if (!made)
+        co_return fail(made.error());
+      c.stream = std::move(*made);
+    }
+    c.who = *who;
+    co_return true;
   }
 
   asio::awaitable<void> hand_on_lines(exchange& x, connection& c, response_parser& parser) {
@@ -248,13 +318,12 @@ private:
     }
   }
 
-  asio::awaitable<bool> send(exchange& x, byte_stream& stream) {
+  asio::awaitable<bool> send(exchange& x, connection& c) {
+    const std::string_view authorization = c.who ? c.who->authorization : std::string_view{};
     const auto text =
-        request_text(x.request, {how_.host_header, how_.user_agent, how_.bearer_token});
-    const auto written = co_await stream.write_all(asio::buffer(text));
-    if (!written)
-      why_ = written.error().message(); // how much of it left is not known
-    co_return written.has_value();
+        request_text(x.request, {how_.host_header, how_.user_agent, authorization, how_.path});
+    const auto written = co_await c.stream->write_all(asio::buffer(text));
+    co_return written || fail(written.error()); // how much of it left is not known
   }
 
   /// Reads and parses until `is_enough`, which is asked before each piece. False if the connection
@@ -264,10 +333,8 @@ private:
     while (!is_enough()) {
       if (c.needs_more) {
         const auto n = co_await c.stream->read_some(asio::buffer(c.buffer));
-        if (!n) {
-          why_ = n.error().message();
-          co_return false;
-        }
+        if (!n)
+          co_return fail(n.error());
         if (*n == 0)
           co_return ends_with_connection(parser);
         c.rest.append(c.buffer.data(), *n);
@@ -278,8 +345,7 @@ private:
       const auto used = parser.put(asio::buffer(c.rest), ec);
       c.rest.erase(0, used);
       if (ec && ec != http::error::need_more) {
-        why_ = ec.message();
-        co_return false;
+        co_return fail({base::code::unavailable, "no HTTP answer: " + ec.message()});
       }
       c.needs_more = ec || used == 0 || c.rest.empty();
     }
@@ -292,9 +358,15 @@ private:
     if (parser.got_some())
       parser.put_eof(ec);
     const bool is_whole = parser.got_some() && !ec && parser.is_done();
-    if (!is_whole)
-      why_ = "the connection was closed";
-    return is_whole;
+    return is_whole || fail({base::code::unavailable, "the connection was closed"});
+  }
+
+  /// Remembers and tells what broke; false, for the callers to return.
+  bool fail(const base::error& e) {
+    why_ = e.message();
+    if (how_.failed)
+      how_.failed(e);
+    return false;
   }
 
   /// Closes the exchange's stream when it takes too long; lives as long as the try.
@@ -310,6 +382,17 @@ private:
       late->stream->close();
     });
     return timer;
+  }
+
+  protocol::answer_unknown unknown(const exchange& x) const {
+    return {x.id, x.has_timed_out ? "timeout" : why_};
+  }
+
+  void report_answer(exchange& x, response_parser& parser) {
+    auto& answer = parser.get();
+    const auto wait = retry_after_of(answer);
+    report(x, protocol::answered{x.id, static_cast<int>(answer.result_int()),
+                                 std::move(answer.body()), wait});
   }
 
   void tell(exchange& x, http_event e) {
@@ -334,6 +417,7 @@ private:
   options how_;
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
+  std::optional<asio::thread_pool> helper_; // waits for files and programs of `how_.who`
   std::map<std::uint64_t, exchange_ptr> live_;
   std::deque<exchange_ptr> urgent_;
   std::deque<exchange_ptr> others_;

@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "bridge/identity.hpp"
 #include "bridge/limits.hpp"
 #include "protocol/events.hpp"
 #include "protocol/http.hpp"
@@ -20,7 +21,7 @@ using http_event =
     std::variant<protocol::answered, protocol::answer_unknown, protocol::stream_opened,
                  protocol::stream_lines, protocol::stream_closed>;
 
-/// Where bytes come from: `byte_stream.hpp` has the interface, TLS is one more connector.
+/// Where bytes come from: `byte_stream.hpp` has the interface.
 class connector;
 using connector_ptr = std::shared_ptr<connector>;
 
@@ -31,19 +32,31 @@ connector_ptr connect_by_descriptor(std::function<base::result<int>()> open);
 struct tcp_target {
   std::string host;
   std::uint16_t port = 0;
+  /// For each step of a connection: the name's look-up, TCP, TLS.
+  base::duration patience = limits::connect_timeout;
 };
 connector_ptr connect_by_tcp(tcp_target where);
+/// TLS, with what the identity says of both sides. A server whose certificate is not good for its
+/// name gets no byte of a request, unless the identity skips the verification.
+connector_ptr connect_by_tls(tcp_target where);
 
 /// One thread, a pool of keep-alive connections for single exchanges, and one connection per watch.
 /// Urgent requests go before others that wait. Nothing is sent twice, except a GET whose kept
-/// connection turned out to be closed: everything else of which a byte may have left is answered
+/// connection turned out to be closed, and anything that was refused with 401 if there is another
+/// identity to try, once: everything else of which a byte may have left is answered
 /// `answer_unknown`, and the roles read back.
 class http_client final {
 public:
   struct options {
     std::string host_header = "kubernetes";
     std::string user_agent = "tutti";
-    std::string bearer_token; ///< empty = none
+    std::string path; ///< in front of every target, for servers behind a proxy
+    /// Whom requests and connections speak for; null = nobody. Not shared with another client: it
+    /// is given up when this one ends. Where it blocks, a second thread waits.
+    std::shared_ptr<identity_source> who;
+    /// Hears of everything that breaks before an answer: no identity, no connection, a cut. On the
+    /// client's thread.
+    std::function<void(const base::error&)> failed;
     std::size_t connections = limits::connections;
     base::duration timeout = limits::exchange_timeout;
   };

@@ -9,11 +9,11 @@
 namespace tutti::bridge {
 
 std::string request_text(const protocol::http_request& r, const request_headers& with) {
-  auto text = fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: {}\r\nAccept: "
+  auto text = fmt::format("{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: {}\r\nAccept: "
                           "application/json\r\n",
-                          r.method, r.target, with.host, with.user_agent);
-  if (!with.bearer_token.empty())
-    text += fmt::format("Authorization: Bearer {}\r\n", with.bearer_token);
+                          r.method, with.path, r.target, with.host, with.user_agent);
+  if (!with.authorization.empty())
+    text += fmt::format("Authorization: {}\r\n", with.authorization);
   if (!r.body.empty())
     text += fmt::format("Content-Type: {}\r\n",
                         r.content_type.empty() ? "application/json" : r.content_type.c_str());

@@ -14,7 +14,8 @@ namespace tutti::bridge {
 struct request_headers {
   std::string_view host;
   std::string_view user_agent;
-  std::string_view bearer_token; ///< empty = none
+  std::string_view authorization; ///< the header's value; empty = none
+  std::string_view path;          ///< in front of the target; empty = none
 };
 
 /// The whole request, head and body.

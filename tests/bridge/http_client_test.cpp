@@ -1,9 +1,7 @@
 #include "bridge/http_client.hpp"
 
-#include <condition_variable>
+#include <atomic>
 #include <deque>
-#include <map>
-#include <mutex>
 #include <optional>
 
 #include <fmt/core.h>
@@ -11,37 +9,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "mailbox.hpp"
+
 namespace tutti::bridge {
 namespace {
-
-/// A queue between the client's thread and the test's; `pop` blocks until there is something.
-template <class T>
-class mailbox {
-public:
-  void push(T x) {
-    {
-      std::lock_guard lock{mutex_};
-      items_.push_back(std::move(x));
-    }
-    ready_.notify_one();
-  }
-  T pop() {
-    std::unique_lock lock{mutex_};
-    ready_.wait(lock, [this] { return !items_.empty(); });
-    auto x = std::move(items_.front());
-    items_.pop_front();
-    return x;
-  }
-  std::size_t size() {
-    std::lock_guard lock{mutex_};
-    return items_.size();
-  }
-
-private:
-  std::mutex mutex_;
-  std::condition_variable ready_;
-  std::deque<T> items_;
-};
 
 /// The server's end of one connection, with blocking reads and writes.
 class peer {
@@ -138,11 +109,12 @@ struct HttpClient : testing::Test {
 };
 
 TEST_F(HttpClient, carries_a_request_and_its_answer) {
-  begin({.bearer_token = "secret"});
+  begin({.path = "/proxied",
+         .who = std::make_shared<fixed_identity>(identity{"Bearer secret", nullptr})});
   const auto id = post("/api/v1/x?y=1", "{\"a\":1}");
   auto server = accept();
   const auto request = server.request();
-  EXPECT_TRUE(request.starts_with("POST /api/v1/x?y=1 HTTP/1.1\r\nHost: kubernetes\r\n"))
+  EXPECT_TRUE(request.starts_with("POST /proxied/api/v1/x?y=1 HTTP/1.1\r\nHost: kubernetes\r\n"))
       << request;
   EXPECT_NE(request.find("Authorization: Bearer secret\r\n"), std::string::npos);
   EXPECT_NE(request.find("Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}"),
@@ -353,11 +325,118 @@ TEST_F(HttpClient, a_large_answer_arrives_whole) {
   EXPECT_EQ(next<protocol::answered>().body, body);
 }
 
+/// Hands out the next of its names whenever the last one was refused.
+class renewed final : public identity_source {
+public:
+  explicit renewed(std::vector<std::string> names) {
+    for (auto& name : names)
+      all_.push_back(std::make_shared<const identity>(identity{std::move(name), nullptr}));
+  }
+  identity_ptr known() const override { return fetched_ ? all_.front() : nullptr; }
+  base::result<identity_ptr> fetch(const identity_ptr& refused) override {
+    fetched_ = true;
+    if (refused == all_.front() && all_.size() > 1)
+      all_.pop_front();
+    return all_.front();
+  }
+  void give_up() noexcept override {}
+
+private:
+  std::atomic<bool> fetched_{false};
+  std::deque<identity_ptr> all_;
+};
+
+TEST_F(HttpClient, a_refused_identity_is_renewed_once_even_for_a_write) {
+  begin({.who = std::make_shared<renewed>(std::vector<std::string>{"Bearer old", "Bearer new"})});
+  post("/x", "{}");
+  auto server = accept();
+  EXPECT_NE(server.request().find("Authorization: Bearer old\r\n"), std::string::npos);
+  server.answer(401, "{}");
+  EXPECT_NE(server.request().find("Authorization: Bearer new\r\n"), std::string::npos)
+      << "on the same connection";
+  server.answer(201, "{}");
+  EXPECT_EQ(next<protocol::answered>().status, 201);
+  EXPECT_EQ(heard.size(), 0u);
+}
+
+TEST_F(HttpClient, a_second_refusal_is_an_answer) {
+  begin({.who = std::make_shared<renewed>(std::vector<std::string>{"a", "b", "c"})});
+  get("/x");
+  auto server = accept();
+  server.request();
+  server.answer(401, "{}");
+  server.request();
+  server.answer(401, "{}");
+  EXPECT_EQ(next<protocol::answered>().status, 401);
+}
+
+TEST_F(HttpClient, a_refusal_is_an_answer_where_there_is_no_other_identity) {
+  begin({.who = std::make_shared<renewed>(std::vector<std::string>{"a"})});
+  get("/x");
+  auto server = accept();
+  server.request();
+  server.answer(401, "{}");
+  EXPECT_EQ(next<protocol::answered>().status, 401);
+}
+
+TEST_F(HttpClient, a_refused_watch_is_tried_with_the_renewed_identity) {
+  begin({.who = std::make_shared<renewed>(std::vector<std::string>{"old", "new"})});
+  watch("/pods?watch=true");
+  {
+    auto server = accept();
+    server.request();
+    server.answer(401, "{}");
+  }
+  auto server = accept();
+  EXPECT_NE(server.request().find("Authorization: new\r\n"), std::string::npos);
+  server.open_stream();
+  next<protocol::stream_opened>();
+}
+
+/// Blocks until it is given up, as a program does that hangs.
+class hanging final : public identity_source {
+public:
+  identity_ptr known() const override { return nullptr; }
+  base::result<identity_ptr> fetch(const identity_ptr&) override {
+    entered.push(true);
+    left.pop();
+    return base::error{base::code::unavailable, "given up"};
+  }
+  void give_up() noexcept override { left.push(true); }
+
+  mailbox<bool> entered;
+  mailbox<bool> left;
+};
+
+TEST_F(HttpClient, ends_while_an_identity_is_waited_for) {
+  const auto who = std::make_shared<hanging>();
+  begin({.who = who});
+  get("/x");
+  who->entered.pop();
+  client.reset();
+  EXPECT_EQ(heard.size(), 0u);
+}
+
+TEST_F(HttpClient, says_why_there_is_no_identity) {
+  const auto who = std::make_shared<hanging>();
+  mailbox<base::error> failures;
+  begin({.who = who, .failed = [&](const base::error& e) { failures.push(e); }});
+  get("/x");
+  who->entered.pop();
+  who->give_up();
+  EXPECT_EQ(next<protocol::answer_unknown>().why, "given up");
+  EXPECT_EQ(failures.pop().what(), base::code::unavailable);
+  client.reset(); // before what it calls
+}
+
 TEST(HttpClientOverTcp, a_server_that_is_not_there_is_unknown) {
   mailbox<http_event> heard;
   http_client client{connect_by_tcp({"127.0.0.1", 1}), {}};
   client.start(1, {"GET", "/", {}, {}}, [&](http_event e) { heard.push(std::move(e)); });
-  EXPECT_TRUE(std::holds_alternative<protocol::answer_unknown>(heard.pop()));
+  const auto e = heard.pop();
+  const auto* unknown = std::get_if<protocol::answer_unknown>(&e);
+  ASSERT_NE(unknown, nullptr);
+  EXPECT_NE(unknown->why.find("nobody listens there"), std::string::npos) << unknown->why;
 }
 
 } // namespace

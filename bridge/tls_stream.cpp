@@ -1,0 +1,168 @@
+// TLS over TCP behind the byte stream: no byte of ours before the server has shown who it is.
+#include <memory>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <fmt/core.h>
+#include <openssl/x509v3.h>
+
+#include "bridge/byte_stream.hpp"
+#include "bridge/http_client.hpp"
+#include "bridge/tcp_connect.hpp"
+#include "bridge/tls_context.hpp"
+#include "bridge/tls_refusal.hpp"
+
+namespace tutti::bridge {
+namespace {
+
+namespace asio = boost::asio;
+namespace ssl = boost::asio::ssl;
+using asio::ip::tcp;
+using boost::system::error_code;
+constexpr auto without_exceptions = asio::as_tuple(asio::use_awaitable);
+
+class tls_stream final : public byte_stream, public std::enable_shared_from_this<tls_stream> {
+public:
+  tls_stream(tcp::socket socket, tls_context_ptr context)
+      : context_(std::move(context)), stream_(std::move(socket), *context_) {}
+
+  /// The certificate must be for `name`, and the server is told it if it is no address. False if
+  /// OpenSSL does not take the name.
+  bool expect(const std::string& name) {
+    auto* native = stream_.native_handle();
+    error_code no_address;
+    asio::ip::make_address(name, no_address);
+    auto* check = SSL_get0_param(native);
+    // Go, which most servers and clients of Kubernetes are written in, looks at alternative names
+    // only.
+    X509_VERIFY_PARAM_set_hostflags(check, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
+                                               | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    if (!no_address)
+      return X509_VERIFY_PARAM_set1_ip_asc(check, name.c_str()) == 1;
+    return SSL_set_tlsext_host_name(native, name.c_str()) == 1
+           && X509_VERIFY_PARAM_set1_host(check, name.c_str(), name.size()) == 1;
+  }
+
+  /// Says hello within `patience`; `expected` is for the words of an error.
+  asio::awaitable<base::result<void>> shake_hands(base::duration patience, std::string expected,
+                                                  bool verifies) {
+    // Shared with callbacks that may outlive the wait.
+    struct progress {
+      chain_fault fault;
+      bool is_late = false;
+    };
+    auto seen = std::make_shared<progress>();
+    error_code ignored;
+    if (verifies)
+      stream_.set_verify_callback(
+          [seen](bool is_fine, ssl::verify_context& context) {
+            if (!is_fine && seen->fault.what == X509_V_OK)
+              seen->fault = fault_in(context.native_handle());
+            return is_fine;
+          },
+          ignored);
+    asio::steady_timer limit{stream_.get_executor(),
+                             std::chrono::ceil<std::chrono::milliseconds>(patience)};
+    limit.async_wait([seen, me = weak_from_this()](const error_code& ec) {
+      const auto still = me.lock();
+      if (ec || !still)
+        return;
+      seen->is_late = true;
+      still->close();
+    });
+    const auto [failed] =
+        co_await stream_.async_handshake(ssl::stream_base::client, without_exceptions);
+    limit.cancel();
+    if (!failed)
+      co_return base::result<void>{};
+    if (seen->is_late)
+      co_return base::error{base::code::unavailable, "no end of the TLS handshake in time",
+                            "look whether a Kubernetes API server is behind this address"};
+    co_return handshake_refusal(failed, seen->fault, expected);
+  }
+
+  asio::awaitable<base::result<std::size_t>> read_some(asio::mutable_buffer into) override {
+    auto [ec, n] = co_await stream_.async_read_some(into, without_exceptions);
+    if (ec == asio::error::eof)
+      co_return std::size_t{0};
+    if (ec)
+      co_return broken_stream(ec);
+    co_return n;
+  }
+  asio::awaitable<base::result<void>> write_all(asio::const_buffer bytes) override {
+    auto [ec, n] = co_await asio::async_write(stream_, bytes, without_exceptions);
+    (void)n;
+    if (ec)
+      co_return broken_stream(ec);
+    co_return base::result<void>{};
+  }
+  /// Without TLS's farewell: nobody waits for the peer's.
+  void close() noexcept override {
+    error_code ignored;
+    stream_.next_layer().close(ignored);
+  }
+
+private:
+  tls_context_ptr context_;
+  ssl::stream<tcp::socket> stream_;
+};
+
+class tls_connector final : public connector {
+public:
+  explicit tls_connector(tcp_target target) : target_(std::move(target)) {}
+
+  asio::awaitable<base::result<byte_stream_ptr>> connect(asio::any_io_executor where,
+                                                         identity_ptr who) override {
+    const auto context = context_for(who);
+    if (!context)
+      co_return context.error();
+    const auto material = material_; // others may come with another while we wait
+    auto socket = co_await tcp_connect(where, target_);
+    if (!socket)
+      co_return socket.error();
+    auto stream = std::make_shared<tls_stream>(std::move(*socket), *context);
+    const auto name = material->server_name.empty() ? target_.host : material->server_name;
+    if (!stream->expect(name))
+      co_return base::error{base::code::bad_input,
+                            fmt::format("\"{}\" is no name of a server", name),
+                            "write a host name or an address"};
+    const bool verifies = !material->skips_verification;
+    if (auto ok = co_await stream->shake_hands(target_.patience, name, verifies); !ok)
+      co_return ok.error();
+    co_return byte_stream_ptr{std::move(stream)};
+  }
+
+private:
+  /// One context as long as the material is the same.
+  base::result<tls_context_ptr> context_for(const identity_ptr& who) {
+    static const auto nothing_special = std::make_shared<const tls_material>();
+    const auto wanted = who && who->tls ? who->tls : nothing_special;
+    if (context_ && wanted == material_)
+      return context_;
+    auto made = make_tls_context(*wanted);
+    if (!made)
+      return made.error();
+    material_ = wanted;
+    context_ = *made;
+    return context_;
+  }
+
+  tcp_target target_;
+  std::shared_ptr<const tls_material> material_;
+  tls_context_ptr context_;
+};
+
+} // namespace
+
+connector_ptr connect_by_tls(tcp_target where) {
+  return std::make_shared<tls_connector>(std::move(where));
+}
+
+} // namespace tutti::bridge
