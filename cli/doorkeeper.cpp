@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "api/release.hpp"
+#include "cli/output.hpp"
 
 namespace tutti::cli {
 
@@ -22,9 +23,6 @@ using base::error;
 constexpr auto version_id = UINT64_MAX;
 constexpr auto namespace_id = UINT64_MAX - 1;
 
-constexpr const char* proxy_hint =
-    "TLS is not built in: run `kubectl proxy --port 8001` and give --server 127.0.0.1:8001";
-
 json::object object_in(const std::string& body) {
   boost::system::error_code ec;
   auto parsed = json::parse(body, ec);
@@ -34,36 +32,6 @@ json::object object_in(const std::string& body) {
 std::string text_in(const json::object& x, std::string_view field) {
   const auto* v = x.if_contains(field);
   return v != nullptr && v->is_string() ? std::string{v->as_string()} : std::string{};
-}
-
-/// The answer to a question, if it was answered with 200.
-base::result<json::object> answer_of(const bridge::http_event& heard, const std::string& who,
-                                     const char* what) {
-  const auto* said = std::get_if<protocol::answered>(&heard);
-  if (said == nullptr) {
-    const auto* lost = std::get_if<protocol::answer_unknown>(&heard);
-    return error{
-        code::unavailable,
-        fmt::format("no API server answers at {}: {}", who, lost != nullptr ? lost->why : "?"),
-        "start it, or name another with --server; a server that speaks TLS only is reached "
-        "through `kubectl proxy`"};
-  }
-  if (said->body.find("HTTPS") != std::string::npos && said->status == 400)
-    return error{code::bad_input, who + " speaks TLS", proxy_hint};
-  if (said->status == 401 || said->status == 403)
-    return error{code::forbidden, fmt::format("{} may not be read at {}", what, who),
-                 "the scheduler needs the right to get the namespace kube-system"};
-  if (said->status >= 500 || said->status == 429)
-    return error{code::unavailable,
-                 fmt::format("the API server at {} answers {} to {}", who, said->status, what),
-                 "look at its health: kubectl get --raw /readyz"};
-  auto body = object_in(said->body);
-  if (said->status != 200 || body.empty())
-    return error{code::bad_input,
-                 fmt::format("{} does not speak like an API server: it answers {} to {}", who,
-                             said->status, what),
-                 "--server wants the address of a Kubernetes API, without a path"};
-  return body;
 }
 
 /// "1.37" of "v1.37.2".
@@ -80,22 +48,72 @@ base::result<std::string> release_in(const json::object& version, const std::str
 
 } // namespace
 
-doorkeeper::doorkeeper(bridge::connector_ptr where, std::string name)
-    : name_(std::move(name)), client_(std::make_unique<bridge::http_client>(
-                                  std::move(where), bridge::http_client::options{})) {}
+doorkeeper::doorkeeper(bridge::connector_ptr where, bridge::http_client::options how,
+                       std::string name)
+    : name_(std::move(name)) {
+  how.failed = [this](const error& e) { on_failed(e); };
+  client_ = std::make_unique<bridge::http_client>(std::move(where), std::move(how));
+}
 
 doorkeeper::~doorkeeper() = default;
 
+void doorkeeper::on_failed(const error& e) {
+  const std::lock_guard lock{mutex_};
+  last_failure_ = e;
+  if (state_ != state::open || e.what() != code::bad_input || warned_ == e.message())
+    return;
+  warned_ = e.message();
+  print_warning(error{e.what(), e.message(), e.hint()}.in(name_));
+}
+
+/// The answer to a question, if it was answered with 200.
+base::result<json::object> doorkeeper::answer_of(const bridge::http_event& heard,
+                                                 const char* what) {
+  const auto* said = std::get_if<protocol::answered>(&heard);
+  if (said == nullptr) {
+    const std::lock_guard lock{mutex_};
+    const auto* lost = std::get_if<protocol::answer_unknown>(&heard);
+    const auto& why = last_failure_;
+    if (why.what() != code::ok && why.what() != code::unavailable)
+      return why.in(name_);
+    return error{
+        code::unavailable,
+        fmt::format("no API server answers at {}: {}", name_, lost != nullptr ? lost->why : "?"),
+        !why.hint().empty() ? why.hint() : "start it, or name another with --server"};
+  }
+  if (said->body.find("HTTPS") != std::string::npos && said->status == 400)
+    return error{code::bad_input, name_ + " speaks TLS",
+                 fmt::format("call it https://{}, or name a kubeconfig with --kubeconfig", name_)};
+  if (said->status == 401)
+    return error{code::forbidden, fmt::format("{} does not know who we are (401)", name_),
+                 "look at the user of the kubeconfig: its token or certificate is missing, has "
+                 "expired, or is another cluster's"};
+  if (said->status == 403)
+    return error{code::forbidden, fmt::format("{} may not be read at {}", what, name_),
+                 "the scheduler needs the right to get the namespace kube-system"};
+  if (said->status >= 500 || said->status == 429)
+    return error{code::unavailable,
+                 fmt::format("the API server at {} answers {} to {}", name_, said->status, what),
+                 "look at its health: kubectl get --raw /readyz"};
+  auto body = object_in(said->body);
+  if (said->status != 200 || body.empty())
+    return error{code::bad_input,
+                 fmt::format("{} does not speak like an API server: it answers {} to {}", name_,
+                             said->status, what),
+                 "--server wants the address of a Kubernetes API"};
+  return body;
+}
+
 void doorkeeper::ask_then(std::function<void(base::result<cluster_facts>)> heard) {
   auto on_version = [this, heard](bridge::http_event e) {
-    auto version = answer_of(e, name_, "/version");
+    auto version = answer_of(e, "/version");
     if (!version)
       return heard(version.error());
     auto release = release_in(*version, name_);
     if (!release)
       return heard(release.error());
     auto on_space = [this, heard, kubernetes = *release](bridge::http_event said) {
-      auto space = answer_of(said, name_, "namespace kube-system");
+      auto space = answer_of(said, "namespace kube-system");
       if (!space)
         return heard(space.error());
       const auto* meta = space->if_contains("metadata");
@@ -108,6 +126,10 @@ void doorkeeper::ask_then(std::function<void(base::result<cluster_facts>)> heard
     client_->start(namespace_id, {.method = "GET", .target = "/api/v1/namespaces/kube-system"},
                    std::move(on_space));
   };
+  {
+    const std::lock_guard lock{mutex_};
+    last_failure_ = {}; // what is said of this question is about this question
+  }
   client_->start(version_id, {.method = "GET", .target = "/version"}, std::move(on_version));
 }
 
@@ -121,7 +143,7 @@ base::result<cluster_facts> doorkeeper::ask(base::duration patience) {
   client_->hang_up(namespace_id);
   return error{code::unavailable,
                fmt::format("the API server at {} does not answer in time", name_),
-               "a server that speaks TLS only is reached through `kubectl proxy`"};
+               "look at host and port; a server that speaks TLS only is called https://"};
 }
 
 void doorkeeper::open() {

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <string>
 
+#include <boost/json/object.hpp>
+
 #include "actors/services.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
@@ -30,13 +32,15 @@ struct cluster_facts {
 ///                            approved ─▶ they pass; refused ─▶ nothing ever passes
 class doorkeeper final : public actors::http_carrier {
 public:
-  /// `name` is the server's in messages.
-  doorkeeper(bridge::connector_ptr where, std::string name);
+  /// `name` is the server's in messages. Once the door is open, what keeps connections from being
+  /// made and a human must mend (certificates, credentials) is warned of on stderr, once each.
+  doorkeeper(bridge::connector_ptr where, bridge::http_client::options how, std::string name);
   ~doorkeeper() override;
 
   /// Asks once and waits. `unavailable` if nobody answers within `patience`, `forbidden` without
-  /// the right to read the namespace, `bad_input` if it is no API server that can be spoken to:
-  /// TLS, another program, a release that is not known.
+  /// the right to read the namespace or if we are not known, `bad_input` if it is no API server
+  /// that can be spoken to: a certificate that is not good, another program, a release that is not
+  /// known.
   base::result<cluster_facts> ask(base::duration patience);
 
   using approver = std::function<base::result<void>(const cluster_facts&)>;
@@ -62,13 +66,17 @@ private:
   void ask_then(std::function<void(base::result<cluster_facts>)> heard);
   void judge(base::result<cluster_facts> said);
   void forward(std::uint64_t id, held x);
+  void on_failed(const base::error& e);
+  base::result<boost::json::object> answer_of(const bridge::http_event& heard, const char* what);
 
   const std::string name_;
   approver approve_;
   refusal refused_;
-  std::mutex mutex_; // guards the two below
+  std::mutex mutex_; // guards what follows
   state state_ = state::closed;
   std::map<std::uint64_t, held> held_;
+  base::error last_failure_;                    // of a connection
+  std::string warned_;                          // the last warning
   std::unique_ptr<bridge::http_client> client_; // last: its thread ends before the rest
 };
 

@@ -173,15 +173,29 @@ base::result<void> start_api(running& all, const local_options& how, const data_
   return {};
 }
 
-/// Where the scheduler's bytes go: into this process, or over TCP.
-std::unique_ptr<doorkeeper> doorkeeper_for(running& all, const local_options& how) {
-  if (how.server.empty())
-    return std::make_unique<doorkeeper>(
+/// Where the scheduler's bytes go: into this process, or to a server elsewhere.
+base::result<void> open_door(running& all, const local_options& how, const base::clock& clock) {
+  if (!how.is_elsewhere()) {
+    all.door = std::make_unique<doorkeeper>(
         bridge::connect_by_descriptor([api = all.api.get()] { return api->connect(); }),
-        "the embedded server");
-  const auto name = without_scheme(how.server);
-  const auto where = *actors::parse_host_port(name);
-  return std::make_unique<doorkeeper>(bridge::connect_by_tcp({where.host, where.port}), name);
+        bridge::http_client::options{}, "the embedded server");
+    return {};
+  }
+  const auto machine = bridge::this_machine(clock);
+  const auto where = find_access(how.elsewhere, api_environment::of_this_process(), *machine);
+  if (!where)
+    return where.error();
+  auto access = open_access(*where, machine);
+  if (!access)
+    return access.error();
+  if (!how.quiet)
+    for (const auto& warning : access->warnings)
+      print_warning(warning);
+  const bool was_searched = how.is_replica || how.elsewhere.server.empty();
+  if (was_searched && !how.quiet)
+    fmt::print(stderr, "API server {} ({})\n", access->name, access->origin);
+  all.door = std::make_unique<doorkeeper>(access->by, access->how, access->name);
+  return {};
 }
 
 /// `asked` is --kubernetes, `found` what the server says.
@@ -198,7 +212,7 @@ base::result<void> check_release(const std::string& asked, const std::string& fo
 base::result<std::string> open_store(running& all, const local_options& how,
                                      const data_home& home) {
   auto seen = all.door->ask(greeting_patience);
-  if (!seen && (how.server.empty() || seen.error().what() != code::unavailable))
+  if (!seen && (!how.is_elsewhere() || seen.error().what() != code::unavailable))
     return seen.error();
   const auto release = seen ? seen->kubernetes : release_of(how);
   if (auto ok = check_release(how.kubernetes, release); !ok)
@@ -231,7 +245,8 @@ base::result<std::string> open_store(running& all, const local_options& how,
 
 base::result<void> start_scheduler(running& all, const local_options& how, const data_home& home,
                                    const base::clock& clock) {
-  all.door = doorkeeper_for(all, how);
+  if (auto ok = open_door(all, how, clock); !ok)
+    return ok;
   auto release = open_store(all, how, home);
   if (!release)
     return release.error();
@@ -414,7 +429,7 @@ base::result<void> run_local(const local_options& how) {
   if (!opened)
     return opened.error();
   home.emplace(std::move(*opened));
-  if (how.server.empty())
+  if (!how.is_elsewhere())
     if (auto ok = start_api(all, how, *home, clock); !ok)
       return ok;
   if (all.api)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/api_access.hpp"
 #include "cli/daemon.hpp"
 #include "persistence/disk_space.hpp"
 
@@ -18,9 +19,10 @@ struct local_options {
   std::string listen;                 ///< API address for kubectl; empty = none
   std::string admin = default_server; ///< for the reading verbs; empty = none
   std::string data_dir;               ///< empty = a temporary one, removed at the end
-  /// Empty = the newest; with `server` what that one says of itself.
+  /// Empty = the newest; of a server elsewhere what that one says of itself.
   std::string kubernetes;
-  std::string server;      ///< an API server elsewhere: the scheduler alone
+  api_flags elsewhere;     ///< an API server elsewhere: the scheduler alone
+  bool is_replica = false; ///< `tutti scheduler`: never an API server of its own
   bool serve_only = false; ///< the API server alone
   /// Free bytes of the disk below which nothing new is begun.
   std::uint64_t disk_reserve = persistence::disk_reserve_default;
@@ -32,6 +34,12 @@ struct local_options {
   bool evicts_degraded = false;      ///< members of a gang that could not be repaired in time go
   std::optional<std::uint64_t> seed; ///< of a new cluster's uids; none = drawn, or the store's own
   bool quiet = false;
+
+  /// The API server is another process.
+  bool is_elsewhere() const {
+    return is_replica || !elsewhere.server.empty() || !elsewhere.kubeconfig.empty()
+           || !elsewhere.context.empty();
+  }
 };
 
 /// `bad_input` for what no run can make sense of, before anything is opened: addresses that cannot

@@ -47,10 +47,18 @@ base::result<void> check_address(const char* flag, const std::string& text) {
 }
 
 base::result<void> check_server(const std::string& server) {
-  if (server.starts_with("https://"))
-    return wrong(fmt::format("--server {}: TLS is not built in", server),
-                 "run `kubectl proxy --port 8001` and give --server 127.0.0.1:8001");
-  return check_address("--server", without_scheme(server));
+  if (server.empty())
+    return {};
+  auto read = read_server(server);
+  return read ? base::result<void>{} : read.error();
+}
+
+/// The flag that sends the scheduler to a server elsewhere; null if none does.
+const char* elsewhere_flag(const local_options& how) {
+  return !how.elsewhere.server.empty()       ? "--server"
+         : !how.elsewhere.kubeconfig.empty() ? "--kubeconfig"
+         : !how.elsewhere.context.empty()    ? "--context"
+                                             : nullptr;
 }
 
 base::result<void> check_combination(const local_options& how) {
@@ -60,7 +68,9 @@ base::result<void> check_combination(const local_options& how) {
       return wrong("--serve-only without --listen serves nobody",
                    "give --listen, for example --listen 127.0.0.1:8001");
     return excludes("--serve-only",
-                    {{"--server", !how.server.empty()},
+                    {{"--server", !how.elsewhere.server.empty()},
+                     {"--kubeconfig", !how.elsewhere.kubeconfig.empty()},
+                     {"--context", !how.elsewhere.context.empty()},
                      {"--until", !how.until.empty()},
                      {"--admin", has_admin},
                      {"--topology", !how.levels.empty()},
@@ -72,13 +82,14 @@ base::result<void> check_combination(const local_options& how) {
                     "it runs the API server alone: -f, --listen, --data-dir, --kubernetes, --seed "
                     "and --quiet go with it");
   }
-  if (!how.server.empty())
-    return excludes("--server",
+  if (const char* flag = elsewhere_flag(how); flag != nullptr)
+    return excludes(flag,
                     {{"-f", !how.files.empty()},
                      {"--listen", !how.listen.empty()},
                      {"--until", !how.until.empty()},
                      {"--seed", how.seed.has_value()}},
-                    "it runs the scheduler alone: --admin, --data-dir, --kubernetes, --topology, "
+                    "it runs the scheduler alone: --server, --kubeconfig, --context, --admin, "
+                    "--data-dir, --kubernetes, --topology, "
                     "--shards, --long-path, --repair-deadline, --evict-degraded, --step-events and "
                     "--quiet go with it; apply files with kubectl");
   return {};
@@ -115,8 +126,9 @@ base::result<void> check_fault(const std::string& fault) {
 
 base::result<void> check_local(const local_options& how, const std::string& fault) {
   for (const auto& found :
-       {check_fault(fault), check_server(how.server), check_address("--listen", how.listen),
-        check_address("--admin", how.admin), check_combination(how), check_levels(how.levels)})
+       {check_fault(fault), check_server(how.elsewhere.server),
+        check_address("--listen", how.listen), check_address("--admin", how.admin),
+        check_combination(how), check_levels(how.levels)})
     if (!found)
       return found;
   return {};

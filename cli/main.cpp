@@ -193,6 +193,40 @@ void add_cancel(CLI::App& app, arguments& a) {
   });
 }
 
+void add_kubeconfig(CLI::App& verb, cli::local_options& o) {
+  verb.add_option("--kubeconfig", o.elsewhere.kubeconfig,
+                  "the API server that this file names: run the scheduler alone");
+  verb.add_option("--context", o.elsewhere.context,
+                  "of --kubeconfig, else of $KUBECONFIG or ~/.kube/config (default: the current)");
+}
+
+/// What every scheduler may be told, whatever API server it works for.
+void add_scheduling(CLI::App& verb, cli::local_options& o) {
+  verb.add_option("--topology", o.levels, "label keys, outermost first; the last is the rack")
+      ->delimiter(',');
+  verb.add_option("--shards", o.shards, "shards of a new store (default 8)")
+      ->check(CLI::Range(1u, 1024u));
+  verb.add_option("--disk-reserve", o.disk_reserve,
+                  "free space below which nothing new is begun, e.g. 1Gi (default 128Mi; 0 = do "
+                  "not look)")
+      ->transform(CLI::AsSizeValue(false));
+  verb.add_flag("--long-path", o.long_path, "promises reach the disk before the decision");
+  verb.add_option("--repair-deadline", o.repair_deadline_s,
+                  "seconds that a started gang may be below its minimum (default 60)")
+      ->check(CLI::Range(1u, 86400u));
+  verb.add_flag("--evict-degraded", o.evicts_degraded,
+                "evict the members of a gang that could not be repaired in time");
+  verb.add_flag("--step-events", o.step_events,
+                "Events for each step of an attempt: GangReserved and GangCommitted, too");
+}
+
+int run_scheduler(arguments& a) {
+  const char* fault = std::getenv("TUTTI_FAULT");
+  if (auto ok = cli::check_local(a.local, fault != nullptr ? fault : ""); !ok)
+    return wrong_usage(ok.error());
+  return exit_code_of(cli::run_local(a.local));
+}
+
 void add_local(CLI::App& app, arguments& a) {
   auto* verb = app.add_subcommand("local", "Run the scheduler on an API server inside the process");
   auto& o = a.local;
@@ -207,38 +241,40 @@ void add_local(CLI::App& app, arguments& a) {
           "--kubernetes", o.kubernetes,
           "API to serve: 1.37 (default), 1.36 or 1.35; with --server it must be that one's")
       ->check(CLI::IsMember({"1.37", "1.36", "1.35"}));
-  verb->add_option("--server", o.server, "an API server elsewhere: run the scheduler alone");
+  verb->add_option("--server", o.elsewhere.server,
+                   "an API server elsewhere (HOST:PORT or https://…): run the scheduler alone");
+  add_kubeconfig(*verb, o);
   verb->add_flag("--serve-only", o.serve_only, "run the API server alone");
-  verb->add_option("--topology", o.levels, "label keys, outermost first; the last is the rack")
-      ->delimiter(',');
-  verb->add_option("--shards", o.shards, "shards of a new store (default 8)")
-      ->check(CLI::Range(1u, 1024u));
   verb->add_option("--seed", o.seed, "what a new cluster's uids are made of (default: drawn)");
-  verb->add_option("--disk-reserve", o.disk_reserve,
-                   "free space below which nothing new is begun, e.g. 1Gi (default 128Mi; 0 = do "
-                   "not look)")
-      ->transform(CLI::AsSizeValue(false));
-  verb->add_flag("--long-path", o.long_path, "promises reach the disk before the decision");
-  verb->add_option("--repair-deadline", o.repair_deadline_s,
-                   "seconds that a started gang may be below its minimum (default 60)")
-      ->check(CLI::Range(1u, 86400u));
-  verb->add_flag("--evict-degraded", o.evicts_degraded,
-                 "evict the members of a gang that could not be repaired in time");
-  verb->add_flag("--step-events", o.step_events,
-                 "Events for each step of an attempt: GangReserved and GangCommitted, too");
+  add_scheduling(*verb, o);
   verb->add_flag("-q,--quiet", o.quiet, "print errors only");
   verb->footer(std::string{"Examples:\n"
                            "  tutti local -f examples/small --until settled\n"
                            "  tutti local --listen 127.0.0.1:8001 --data-dir ~/tutti\n"
-                           "  tutti local --server 127.0.0.1:8001 --data-dir ~/tutti"}
+                           "  tutti local --server 127.0.0.1:8001 --data-dir ~/tutti\n"
+                           "  tutti local --kubeconfig ~/.kube/config --context kind-test"}
+               + exit_codes);
+  verb->callback([&a] { a.run = [&a] { return run_scheduler(a); }; });
+}
+
+void add_scheduler(CLI::App& app, arguments& a) {
+  auto* verb = app.add_subcommand("scheduler", "Run the scheduler for a cluster");
+  auto& o = a.local;
+  add_kubeconfig(*verb, o);
+  verb->add_option("--data-dir", o.data_dir, "keep its store here: what it has promised")
+      ->required();
+  verb->add_option("--admin", o.admin,
+                   "address for get, explain, … (default 127.0.0.1:10451; \"\" = none)");
+  add_scheduling(*verb, o);
+  verb->add_flag("-q,--quiet", o.quiet, "print errors only");
+  verb->footer(std::string{"Examples:\n"
+                           "  tutti scheduler --kubeconfig ~/.kube/config --data-dir ~/tutti\n"
+                           "  tutti scheduler --data-dir ~/tutti     # in a pod, by its service "
+                           "account"}
                + exit_codes);
   verb->callback([&a] {
-    a.run = [&a] {
-      const char* fault = std::getenv("TUTTI_FAULT");
-      if (auto ok = cli::check_local(a.local, fault != nullptr ? fault : ""); !ok)
-        return wrong_usage(ok.error());
-      return exit_code_of(cli::run_local(a.local));
-    };
+    a.local.is_replica = true;
+    a.run = [&a] { return run_scheduler(a); };
   });
 }
 
@@ -358,6 +394,7 @@ int main(int argc, char** argv) {
              + exit_codes);
   add_plan(app, a);
   add_local(app, a);
+  add_scheduler(app, a);
   add_get(app, a);
   add_gang_verb(app, a, "describe", "Everything about one gang", "tutti describe gang ring",
                 cli::describe_gang);

@@ -204,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(
         odd_server{"wants_tls",
                    "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS "
                    "server.\n",
-                   {"speaks TLS", "kubectl proxy"}},
+                   {"speaks TLS", "https://", "--kubeconfig"}},
         odd_server{"wants_a_token",
                    "HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\n{}",
                    {"may not be read", "hint: "}},

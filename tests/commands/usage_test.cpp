@@ -19,9 +19,9 @@ TEST_P(Help, says_what_the_verb_does_and_what_its_exit_codes_mean) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Help,
-                         testing::Values("plan", "local", "get", "describe", "explain", "trace",
-                                         "retry", "status", "top", "wait", "cancel", "version",
-                                         "completion", "help"),
+                         testing::Values("plan", "local", "scheduler", "get", "describe", "explain",
+                                         "trace", "retry", "status", "top", "wait", "cancel",
+                                         "version", "completion", "help"),
                          [](const auto& x) { return std::string{x.param}; });
 
 TEST(Usage, help_lists_all_verbs) {
@@ -50,9 +50,10 @@ TEST(Usage, an_unknown_verb_is_answered_with_the_nearest_one) {
   const auto said = run({"explian", "gang", "ring"});
   EXPECT_EQ(said.code(), 2);
   EXPECT_EQ(said.err, "error: there is no verb \"explian\"\nhint: did you mean `tutti explain`?\n");
-  const auto far = run({"schedule"});
+  const auto far = run({"frobnicate"});
   EXPECT_EQ(far.code(), 2);
-  EXPECT_NE(far.err.find("hint: there are plan, local, get, "), std::string::npos) << far.err;
+  EXPECT_NE(far.err.find("hint: there are plan, local, scheduler, get, "), std::string::npos)
+      << far.err;
 }
 
 TEST(Usage, help_and_version_are_verbs_too) {
@@ -124,7 +125,16 @@ INSTANTIATE_TEST_SUITE_P(
                             {"--server", "127.0.0.1:1", "--seed", "1"},
                             "",
                             "--seed"},
-                    useless{"tls", {"--server", "https://127.0.0.1:6443"}, "", "kubectl proxy"},
+                    useless{"an_url_of_another_kind", {"--server", "ftp://a"}, "", "https://"},
+                    useless{"a_server_without_a_port", {"--server", "a"}, "", "HOST:PORT"},
+                    useless{"a_kubeconfig_for_a_server_of_its_own",
+                            {"--kubeconfig", "x", "--listen", ":0"},
+                            "",
+                            "--listen"},
+                    useless{"a_context_and_no_scheduler",
+                            {"--context", "x", "--serve-only", "--listen", ":0"},
+                            "",
+                            "--context"},
                     useless{"an_address_that_is_none", {"--admin", "nowhere"}, "", "nowhere"},
                     useless{"one_level_twice", {"--topology", "a/b,a/b"}, "", "twice"},
                     useless{"a_fault_that_is_not_there", {}, "C99", "C0 C1 C2"},
