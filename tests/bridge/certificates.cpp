@@ -112,6 +112,9 @@ authority::authority(const std::string& name)
     : own_(make({.common_name = name, .valid_from_days = -400, .valid_to_days = 400}, true,
                 nullptr)) {}
 
+authority::authority(const std::string& name, const authority& above)
+    : own_(make({.common_name = name}, true, &above.own_)) {}
+
 certified authority::issue(const wish& for_whom) const {
   return make(for_whom, false, &own_);
 }

@@ -23,6 +23,8 @@ struct wish {
 class authority {
 public:
   explicit authority(const std::string& name);
+  /// One that another authority has let in.
+  authority(const std::string& name, const authority& above);
   /// PEM.
   const std::string& certificate() const { return own_.certificate; }
   certified issue(const wish& for_whom) const;

@@ -200,6 +200,12 @@ TEST(Tls, every_certificate_of_the_file_is_trusted_also_the_server_s_own) {
   EXPECT_NE((caller{server, trusting(ours().certificate())}.get()), 200);
 }
 
+TEST(Tls, an_authority_is_trusted_without_the_one_above_it) {
+  const authority middle{"middle", ours()};
+  tls_server server{answering(middle.issue({.names = {"IP:127.0.0.1"}}))};
+  EXPECT_EQ((caller{server, trusting(middle.certificate())}.get()), 200);
+}
+
 TEST(Tls, nobody_is_checked_where_the_verification_is_skipped) {
   const authority theirs{"their authority"};
   tls_server server{answering(theirs.issue({.names = {"DNS:other.example"}}))};
