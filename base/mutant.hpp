@@ -9,8 +9,8 @@
 
 namespace tutti::base {
 
-/// Each is one rule of protocol/README.md left out. What each does, and within how many worlds it
-/// is found, stands in chaos/mutants.cpp.
+/// Each is one rule of protocol/README.md left out. What each does, and who finds it, stands in
+/// chaos/mutants.cpp and chaos/role_mutants.cpp.
 enum class mutant : std::uint8_t {
   none,
   // log and disk
@@ -28,6 +28,8 @@ enum class mutant : std::uint8_t {
   write_over_a_winner,
   skip_the_turn,
   take_lost_decision_for_failed,
+  let_an_older_owner_amend,
+  withdraw_without_first_touch,
   // fencing
   ignore_epoch,
   ignore_low_water,
@@ -35,6 +37,8 @@ enum class mutant : std::uint8_t {
   release_without_touch,
   drop_uid_guard,
   presume_abort_of_living,
+  post_without_a_look,
+  count_an_earlier_look,
   // takeover
   list_before_epoch,
   list_pods_before_decisions,
@@ -46,25 +50,68 @@ enum class mutant : std::uint8_t {
   count_reserved_and_bound_twice,
   bind_before_cover,
   skip_last_look,
+  bind_without_leave,
+  give_leave_by_promises,
+  trust_a_new_ledger,
+  keep_old_size,
+  hold_for_the_gone,
   give_room_back_twice,
   begin_node_empty,
   keep_after_a_no,
+  // victims
+  evict_before_decision,
+  evict_before_cover,
+  choose_new_victims,
+  share_a_victim,
+  lend_all_of_a_victim,
+  stop_without_a_touch,
+  evict_the_reprieved,
+  call_a_dying_victim_gone,
+  // guards
+  bind_before_a_guards_ack,
+  share_an_exclusive_guard,
+  believe_an_old_version,
+  restart_a_guards_version,
+  forget_what_was_listed,
   // answers
   take_unknown_for_failed,
+  take_conflict_for_bound,
+  believe_any_node,
+  let_leave_last,
+  ignore_the_fence,
+  post_behind_the_touch,
+  post_what_was_asked_first,
+  post_before_the_writes,
+  believe_a_write,
   // recovery
   drop_last_record,
   leave_out_of_checkpoint,
   replay_no_promise,
   believe_a_damaged_record,
+  replay_no_release,
+  replay_no_fence,
+  leave_in_doubt,
+  ask_of_doubts_only,
+  cut_what_others_need,
+  forget_who_is_bound,
   // what is watched
   keep_the_gone,
   trust_a_cut_view,
   vote_on_a_stale_view,
+  take_any_version,
+  resume_after_410,
+  go_by_the_name,
+  show_a_node_empty,
   // the queue, and what people read
   lose_wake_up,
+  forget_who_is_owed,
+  rest_for_ever,
+  do_not_ask_again,
+  keep_the_untold,
   evict_before_it_is_shown,
   leave_the_rest,
   give_no_reason,
+  end, ///< of the list: no bug
 };
 
 #ifdef TUTTI_MUTANTS

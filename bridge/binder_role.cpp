@@ -78,9 +78,9 @@ void binder_role::hear(const protocol::bind& x, protocol::effects& out) {
 
 /// Without a version there is nothing to post: the answer to the read is `moved` with one.
 binder_role::step binder_role::first_step(const protocol::bind& x) {
-  return x.resource_version.empty() ? step::reading
-         : x.before.empty()         ? step::posting
-                                    : step::writing;
+  const bool has_writes =
+      !x.before.empty() && !base::is_planted(base::mutant::post_before_the_writes);
+  return x.resource_version.empty() ? step::reading : has_writes ? step::writing : step::posting;
 }
 
 /// The gang asks again, and what it asks has changed: it has read a newer version and looked at its
@@ -96,6 +96,8 @@ void binder_role::replace(request_id id, const protocol::bind& x) {
                        && x.before == r.what.before;
   if (is_copy || x.fence < r.what.fence)
     return; // a second copy is answered by the first; an older owner's by nobody
+  if (base::is_planted(base::mutant::post_what_was_asked_first))
+    return;
   const bool has_left = r.is_open || r.at == step::reading;
   r.what = x;
   r.asked = now_;
@@ -123,7 +125,7 @@ void binder_role::hear(const protocol::touch& x, protocol::effects& out) {
     auto& older = requests_.at(older_id);
     if (older.is_open)
       older.is_stopped = true;
-    else
+    else if (!base::is_planted(base::mutant::post_behind_the_touch))
       finish(older_id);
   }
   request r{.kind = request_kind::touch, .at = step::touching};
@@ -270,6 +272,11 @@ bool binder_role::on_common(request_id id, request& r, verdict v, std::int64_t r
 void binder_role::on_write(request_id id, request& r, verdict v) {
   // Whatever the answer, only what is read back is believed.
   r.was_refused = v != verdict::done && v != verdict::unknown;
+  if (v == verdict::done && base::is_planted(base::mutant::believe_a_write)) {
+    ++r.next_write;
+    again(id, r, r.next_write < r.what.before.size() ? step::writing : step::posting);
+    return;
+  }
   again(id, r, step::checking);
 }
 
@@ -311,6 +318,10 @@ void binder_role::on_post(request_id id, request& r, verdict v, protocol::effect
     answer_bind(id, bind_verdict::gone, {}, out);
     return;
   }
+  if (v == verdict::look && base::is_planted(base::mutant::take_conflict_for_bound)) {
+    answer_bind(id, bind_verdict::bound, {.node = r.what.node.value}, out);
+    return;
+  }
   // Refused or unknown: the pod itself says what happened.
   ++r.tries;
   again(id, r, step::reading);
@@ -343,7 +354,10 @@ void binder_role::bind_by_view(request_id id, request& r, const pod_view& pod,
   if (pod.uid != r.what.uid.value)
     answer_bind(id, bind_verdict::replaced, pod, out);
   else if (!pod.node.empty())
-    answer_bind(id, pod.node == r.what.node.value ? bind_verdict::bound : bind_verdict::elsewhere,
+    answer_bind(id,
+                pod.node == r.what.node.value || base::is_planted(base::mutant::believe_any_node)
+                    ? bind_verdict::bound
+                    : bind_verdict::elsewhere,
                 pod, out);
   else if (pod.is_deleting || pod.is_terminal)
     answer_bind(id, bind_verdict::gone, pod, out);
@@ -358,7 +372,7 @@ void binder_role::bind_by_view(request_id id, request& r, const pod_view& pod,
 /// Upholds S1b: leave of a node does not last, for a node may go and another come under its name.
 bool binder_role::is_leave_old(const request& r) const {
   return r.kind == request_kind::bind && r.at == step::posting
-         && now_ - r.asked > limits::leave_lasts;
+         && now_ - r.asked > limits::leave_lasts && !base::is_planted(base::mutant::let_leave_last);
 }
 
 void binder_role::answer_bind(request_id id, bind_verdict v, const pod_view& pod,
@@ -466,7 +480,8 @@ bool binder_role::is_fenced(const request& r) const {
   if (r.kind != request_kind::bind)
     return false;
   const auto known = fences_.find(r.what.partition);
-  return known != fences_.end() && known->second > r.what.fence;
+  return known != fences_.end() && known->second > r.what.fence
+         && !base::is_planted(base::mutant::ignore_the_fence);
 }
 
 void binder_role::drop_fenced(request_id id, protocol::effects& out) {

@@ -8,6 +8,7 @@
 
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
+#include "base/mutant.hpp"
 #include "bridge/backoff.hpp"
 #include "bridge/pod_requests.hpp"
 #include "protocol/sharding.hpp"
@@ -106,6 +107,10 @@ void evictor_role::stop(request_id id) {
     return;
   r.is_stopped = true;
   r.touch_no = ++last_touch_;
+  if (base::is_planted(base::mutant::stop_without_a_touch) && !r.is_open) {
+    finish(id);
+    return;
+  }
   if (!r.is_open) // else the answer is heard first: it may have been deleted already
     go(id, r, step::touching);
 }
@@ -240,6 +245,10 @@ void evictor_role::on_delete(request_id id, request& r, verdict v, protocol::eff
     go(id, r, step::reading); // refused or lost: the pod says which
     return;
   }
+  if (base::is_planted(base::mutant::call_a_dying_victim_gone)) {
+    gone(id, out);
+    return;
+  }
   r.polls = 0; // an accepted DELETE is not the end: the pod may take its grace period
   poll(id, r, out);
 }
@@ -280,7 +289,8 @@ bool evictor_role::is_reprieved(const request& r, const pod_view& pod) const {
   const auto own = fence_of_request(r);
   const bool is_fenced =
       pod.fenced && pod.fenced->partition == own.partition && pod.fenced->epoch > own.epoch;
-  return is_fenced || (r.was_marked && pod.touch != r.touch);
+  return (is_fenced || (r.was_marked && pod.touch != r.touch))
+         && !base::is_planted(base::mutant::evict_the_reprieved);
 }
 
 // ---------------------------------------------------------------- helpers

@@ -200,7 +200,8 @@ void mirror_role::node_is_gone(node_entry& n, effects& out) {
 void mirror_role::put_node(node_entry& n, effects& out) {
   n.shard = homes_.place_of(*n.facts);
   tell_node(n, out);
-  tell_pods(n, out);
+  if (!base::is_planted(base::mutant::show_a_node_empty))
+    tell_pods(n, out);
 }
 
 /// All that are not known to be with a shard that is here.

@@ -359,7 +359,8 @@ void reflector::on_error_line(const boost::json::object& status, base::time_poin
     number = 410;
   const auto what = judge(operation::watch, number, message);
   hang_up(out);
-  const bool needs_list = what == verdict::relist || what == verdict::too_new;
+  const bool needs_list = (what == verdict::relist || what == verdict::too_new)
+                          && !base::is_planted(base::mutant::resume_after_410);
   const auto wait =
       what == verdict::too_new ? base::duration{limits::too_new_wait} : base::duration::zero();
   fail({.why = fmt::format("watch error {} {}: {}", number, reason, message),
@@ -436,6 +437,9 @@ void reflector::apply_seen(const boost::json::object& object, const sink& apply)
     return;
   const bool is_list = state_ != state::watching;
   auto pos = objects_.find(seen.key);
+  if (pos != objects_.end() && pos->second.uid != seen.uid
+      && base::is_planted(base::mutant::go_by_the_name))
+    pos->second.uid = seen.uid;
   if (pos != objects_.end() && pos->second.uid != seen.uid) {
     if (!is_list && is_not_newer(seen.version, pos->second.version))
       return; // of an earlier owner of the name
@@ -453,8 +457,9 @@ void reflector::apply_seen(const boost::json::object& object, const sink& apply)
   }
   auto& known = pos->second;
   known.list = list_no_;
-  const bool is_old =
-      is_list ? seen.version == known.version : is_not_newer(seen.version, known.version);
+  const bool is_old = is_list ? seen.version == known.version
+                              : is_not_newer(seen.version, known.version)
+                                    && !base::is_planted(base::mutant::take_any_version);
   if (is_old && !(is_list && tells_all_))
     return;
   known.version = seen.version;

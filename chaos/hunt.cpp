@@ -90,8 +90,12 @@ finding run_apart(const schedule& what, const planted_bug* with) {
   return {report.substr(0, end), report.substr(end + 1)};
 }
 
-hunt_result hunt(const planted_bug& bug, std::uint64_t first, std::uint64_t seeds,
-                 const swarm_options& how) {
+swarm_options worlds_of(const planted_bug& bug) {
+  return {.replicas = bug.replicas};
+}
+
+hunt_result hunt(const planted_bug& bug, std::uint64_t first, std::uint64_t seeds) {
+  const auto how = worlds_of(bug);
   for (auto seed = first; seed < first + seeds; ++seed)
     if (auto found = run_apart(draw_schedule(seed, how), &bug); !found.breaks.empty())
       return {seed, std::move(found)};

@@ -29,9 +29,11 @@ struct hunt_result {
   finding found;
 };
 
+/// How the worlds are drawn in which this bug is looked for.
+swarm_options worlds_of(const planted_bug& bug);
+
 /// Seeds `first`, first + 1, …, at most `seeds` of them.
-hunt_result hunt(const planted_bug& bug, std::uint64_t first, std::uint64_t seeds,
-                 const swarm_options& how);
+hunt_result hunt(const planted_bug& bug, std::uint64_t first, std::uint64_t seeds);
 
 /// Searches the small model with the bug switched on, in this process: nothing else may run
 /// meanwhile. Empty if it survives.

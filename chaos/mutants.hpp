@@ -1,4 +1,5 @@
-// The list of planted bugs: what each is, and within how many worlds the swarm must find it.
+// The list of planted bugs: what each is, and who must find it: the swarm within so many worlds,
+// the small model, or a test of a role.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,15 @@ enum class mutant : std::uint8_t;
 
 namespace tutti::chaos {
 
+/// A bug that simulated worlds show.
 struct planted_bug {
   base::mutant id;
   std::string_view name; ///< "bind-before-decision"
   std::string_view what; ///< what is done wrong
-  /// Found in one of the seeds 1 to this number, at the latest.
+  /// Found in one of the seeds 1 to this number, at the latest. 0 = drawn worlds seldom go there:
+  /// only its saved schedule is run.
   std::uint64_t within;
+  std::uint32_t replicas = 1; ///< of the worlds in which it is looked for
 };
 
 /// All of them; none in a program that was built without TUTTI_MUTANTS.
@@ -24,7 +28,8 @@ const std::vector<planted_bug>& planted_bugs();
 /// Null if there is none of this name.
 const planted_bug* find_bug(std::string_view name);
 
-/// A bug that no world shows, and the small model does: with decisions as objects and one fault.
+/// A bug that the small model shows: with decisions as objects and one fault. Some are shown by
+/// worlds as well.
 struct exhausted_bug {
   base::mutant id;
   std::string_view name;
@@ -36,11 +41,14 @@ struct exhausted_bug {
 };
 const std::vector<exhausted_bug>& exhausted_bugs();
 
-/// A bug that no world can show yet, and why.
-struct hidden_bug {
+/// A bug that one test of a role shows: it fails with the bug and passes without.
+struct role_bug {
+  base::mutant id;
   std::string_view name;
-  std::string_view why;
+  std::string_view what;
+  std::string_view test; ///< as ctest names it: "shards.Guards.versions_survive_a_restart"
+  std::string_view why;  ///< no world shows it
 };
-const std::vector<hidden_bug>& hidden_bugs();
+const std::vector<role_bug>& role_bugs();
 
 } // namespace tutti::chaos

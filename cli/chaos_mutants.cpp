@@ -40,7 +40,7 @@ base::result<std::vector<const chaos::planted_bug*>> wanted(const std::vector<st
 
 base::result<void> save(const chaos::planted_bug& bug, const chaos::hunt_result& found,
                         const std::string& folder) {
-  auto failing = chaos::draw_schedule(*found.seed, {});
+  auto failing = chaos::draw_schedule(*found.seed, chaos::worlds_of(bug));
   failing.breaks = found.found.breaks;
   const auto least = chaos::shrink(
       failing,
@@ -74,14 +74,16 @@ int chaos_mutants(const chaos_options& how) {
     print_error(bugs.error());
     return wrong_usage;
   }
-  fmt::print("{:<32}{:<8}{:>6}{:>8}\n", "MUTANT", "FOUND", "SEED", "WITHIN");
+  fmt::print("{:<32}{:<8}{:>6}{:>8}{:>10}\n", "MUTANT", "FOUND", "SEED", "WITHIN", "REPLICAS");
   std::size_t left = 0;
   for (const auto* bug : *bugs) {
-    const auto r = chaos::hunt(*bug, how.first_seed, how.seeds, {});
-    const bool is_late = !r.seed || *r.seed > bug->within;
+    if (bug->within == 0 && how.mutants.empty())
+      continue; // of its schedule alone
+    const auto r = chaos::hunt(*bug, how.first_seed, how.seeds);
+    const bool is_late = bug->within > 0 && (!r.seed || *r.seed > bug->within);
     left += r.seed ? 0 : 1;
-    fmt::print("{:<32}{:<8}{:>6}{:>8}{}\n", bug->name, r.seed ? r.found.breaks : "-",
-               r.seed ? std::to_string(*r.seed) : "-", bug->within,
+    fmt::print("{:<32}{:<8}{:>6}{:>8}{:>10}{}\n", bug->name, r.seed ? r.found.breaks : "-",
+               r.seed ? std::to_string(*r.seed) : "-", bug->within, bug->replicas,
                how.first_seed == 1 && is_late ? "  too late" : "");
     std::fflush(stdout);
     if (!r.seed || how.save.empty())
@@ -98,9 +100,13 @@ int chaos_mutants(const chaos_options& how) {
       left += found.empty() ? 1 : 0;
       fmt::print("{:<36}{}\n", bug.name, found.empty() ? "-" : found);
     }
-    fmt::print("\nCannot be shown yet:\n");
-    for (const auto& x : chaos::hidden_bugs())
-      fmt::print("{:<36}{}\n", x.name, x.why);
+    fmt::print("\nFound by a saved schedule, in tests/schedules/mutants:\n");
+    for (const auto& bug : chaos::planted_bugs())
+      if (bug.within == 0)
+        fmt::print("{:<36}{}\n", bug.name, bug.what);
+    fmt::print("\nFound by a test of a role, and why by no world:\n");
+    for (const auto& x : chaos::role_bugs())
+      fmt::print("{:<36}{}\n{:<36}{}\n", x.name, x.test, "", x.why);
   }
   if (left > 0)
     fmt::print("{} were not found in {} seeds, or by the small model\n", left, how.seeds);

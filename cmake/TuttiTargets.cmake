@@ -90,7 +90,12 @@ endfunction()
 #
 # Makes tutti_NAME_tests from the files of the current folder; each test becomes one of ctest's.
 function(tutti_add_tests name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "TAKES_MUTANTS" "TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})
+  if(ARG_TAKES_MUTANTS AND TUTTI_MUTANTS)
+    set(planted ${PROJECT_SOURCE_DIR}/tests/planted.cpp)
+    set_property(SOURCE ${planted} APPEND PROPERTY COMPILE_DEFINITIONS TUTTI_MUTANTS)
+    list(APPEND ARG_SOURCES ${planted})
+  endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()

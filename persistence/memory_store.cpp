@@ -15,6 +15,15 @@ namespace tutti::persistence {
 using base::code;
 using base::error;
 
+namespace {
+
+bool overtakes(const request& x) {
+  return base::is_planted(base::mutant::batch_overtakes_release)
+         && std::holds_alternative<decide_request>(x);
+}
+
+} // namespace
+
 void disk::apply(const batch& b) {
   for (const auto& p : b.puts)
     of(p.where).insert_or_assign(p.key, p.value);
@@ -68,8 +77,9 @@ remains memory_store::take_remains() {
 void memory_store::submit(request what, completion done) {
   {
     const std::lock_guard lock{mutex_};
-    const bool is_early = base::is_planted(base::mutant::read_log_before_queue)
-                          && std::holds_alternative<recover_request>(what);
+    const bool is_early = (base::is_planted(base::mutant::read_log_before_queue)
+                           && std::holds_alternative<recover_request>(what))
+                          || overtakes(what);
     if (!is_dead_) {
       queue_.insert(is_early ? queue_.begin() : queue_.end(), {std::move(what), std::move(done)});
       return;
@@ -182,7 +192,7 @@ std::vector<memory_store::entry> memory_store::take_group(std::size_t most) {
   auto end = queue_.begin() + static_cast<std::ptrdiff_t>(std::min(most, queue_.size()));
   // A request that reads what was written comes first in a group, which then has no other.
   const auto reads = [](const entry& e) { return std::holds_alternative<recover_request>(e.what); };
-  if (queue_.begin() != end && reads(queue_.front()))
+  if (queue_.begin() != end && (reads(queue_.front()) || overtakes(queue_.front().what)))
     end = queue_.begin() + 1;
   else
     end = std::find_if(queue_.begin(), end, reads);

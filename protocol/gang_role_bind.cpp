@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/ensure.hpp"
+#include "base/mutant.hpp"
 
 namespace tutti::protocol {
 
@@ -51,12 +52,13 @@ void gang_role::give_up_blocked() {
 /// Alone in the log there is nobody to look for.
 void gang_role::keep_version(seat_progress& s, const std::string& version) {
   if (how_.reads_map && s.resource_version != version)
-    s.look_due = amendments_ + 1;
+    s.look_due = amendments_ + (base::is_planted(base::mutant::count_an_earlier_look) ? 0 : 1);
   s.resource_version = version;
 }
 
 bool gang_role::is_looked_at(const seat_progress& s) const {
-  return s.look_due <= amendments_ - (is_amending_ ? 1 : 0);
+  return s.look_due <= amendments_ - (is_amending_ ? 1 : 0)
+         || base::is_planted(base::mutant::post_without_a_look);
 }
 
 /// Somebody could be bound, but for a look.
@@ -83,6 +85,10 @@ void gang_role::ask_leave(bool again) {
       continue;
     if (s.state == seat_state::waiting)
       move(s, seat_state::checking);
+    if (base::is_planted(base::mutant::bind_without_leave)) {
+      post(s);
+      continue;
+    }
     const std::pair at{rolling_->slices()[s.slice].asked->shard, s.where->node};
     auto& q = questions.try_emplace(at, may_bind{attempt_, s.where->node, {}}).first->second;
     q.pods.push_back(s.where->pod);

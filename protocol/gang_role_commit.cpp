@@ -51,6 +51,9 @@ void gang_role::begin_roll_forward(decision_ptr what) {
                  {"shards", static_cast<std::int64_t>(rolling_->slices().size())}}});
   progress(reason_code::reserving);
   send_commits();
+  if (base::is_planted(base::mutant::evict_before_cover))
+    for (const auto& v : victims())
+      out_.tell(to(role_kind::evictor), evict{attempt_, name_, v, fence_epoch_});
   if (how_.reads_map)
     ask_map();
 }
@@ -209,6 +212,8 @@ void gang_role::ask_evictor_again() {
     out_.tell(to(role_kind::evictor), stop_evicting{attempt_, victims(), fence_epoch_});
     return;
   }
+  if (base::is_planted(base::mutant::choose_new_victims))
+    out_.tell(to(role_kind::preemption), victims_wanted{attempt_, gang_, refusal_});
   for (const auto& v : victims())
     if (std::find(victims_gone_.begin(), victims_gone_.end(), v.pod) == victims_gone_.end())
       out_.tell(to(role_kind::evictor), evict{attempt_, name_, v, fence_epoch_});

@@ -52,6 +52,11 @@ void gang_role::hear(const plan_answer& x) {
 }
 
 void gang_role::hear(const victims_answer& x) {
+  if (base::is_planted(base::mutant::choose_new_victims) && state_ == attempt_state::evicting
+      && is_mine(x.attempt) && x.placement)
+    for (const auto& s : x.placement->slices)
+      for (const auto& v : s.victims)
+        out_.tell(to(role_kind::evictor), evict{attempt_, name_, v, fence_epoch_});
   if (state_ != attempt_state::seeking_victims || !is_mine(x.attempt))
     return;
   if (x.placement) {
@@ -249,6 +254,10 @@ void gang_role::decide_now() {
     for (const auto& where : s.seats)
       what.seat_versions.push_back(members.at(where.pod.value)->resource_version);
   proposed_ = what;
+  if (base::is_planted(base::mutant::evict_before_decision))
+    for (const auto& s : plan_->slices)
+      for (const auto& v : s.victims)
+        out_.tell(to(role_kind::evictor), evict{attempt_, name_, v, fence_epoch_});
   if (base::is_planted(base::mutant::bind_before_decision))
     for (const auto& s : plan_->slices)
       for (const auto& where : s.seats)

@@ -82,7 +82,7 @@ void gang_role::withdraw(std::string cause) {
   withdrawal_ = std::move(cause);
   first_touch_ = true;
   for (auto& s : rolling_->seats())
-    if (is_alive(s.state)) {
+    if (is_alive(s.state) && !base::is_planted(base::mutant::withdraw_without_first_touch)) {
       ++touches_left_;
       s.was_touched = false;
       out_.tell(to(role_kind::binder),

@@ -234,8 +234,9 @@ void partition_role::hear(const attempt_over& x) {
     mine.decided_by = x.attempt;
     mine.is_done = true;
     mine.bound.clear();
-    for (const auto& pod : x.members_bound)
-      mine.bound.push_back(base::hash_of(pod.value));
+    if (!base::is_planted(base::mutant::forget_who_is_bound))
+      for (const auto& pod : x.members_bound)
+        mine.bound.push_back(base::hash_of(pod.value));
     std::sort(mine.bound.begin(), mine.bound.end());
   }
   if (is_resumed) {

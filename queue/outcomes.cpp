@@ -57,7 +57,7 @@ void queue_role::finish(gang_entry& g, const protocol::attempt_over& x) {
 void queue_role::settle_members(gang_entry& g, const protocol::attempt_over& x) {
   for (const auto& uid : x.members_bound)
     if (auto* pod = registry_.find_pod(uid); pod && pod->gang == &g)
-      pod->is_owed = pod->is_pending();
+      pod->is_owed = pod->is_pending() && !base::is_planted(base::mutant::forget_who_is_owed);
 }
 
 void queue_role::judge_outcome(gang_entry& g, const attempt_now& tried,
@@ -158,6 +158,8 @@ void queue_role::after_error(gang_entry& g, base::explanation why, bool runs_alr
                                                 .is_lone_pod = g.is_lone_pod()}));
   if (runs_already && life.errors == 1)
     life.not_before = now_; // what runs waits for the rest
+  if (base::is_planted(base::mutant::rest_for_ever))
+    life.not_before = now_ + std::chrono::hours{24};
   keep_why(life, std::move(why));
   reconsider(g, true);
 }

@@ -156,7 +156,8 @@ void queue_role::hear(const protocol::facts_synced&) {
   if (!is_being_told_)
     return;
   is_being_told_ = false;
-  drop_untold();
+  if (!base::is_planted(base::mutant::keep_the_untold))
+    drop_untold();
   is_synced_ = true;
   remembered_.clear();
   answer_kept();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ensure.hpp"
+#include "base/mutant.hpp"
 
 namespace tutti::shards {
 
@@ -18,7 +19,8 @@ guard_table::crowded(const attempt_id& attempt, const std::vector<guard_use>& us
       continue;
     objection found{wanted.id, false, {}};
     for (const auto& [other, is_exclusive] : pos->second)
-      if (other.gang != attempt.gang && (is_exclusive || wanted.is_exclusive))
+      if (other.gang != attempt.gang && (is_exclusive || wanted.is_exclusive)
+          && !base::is_planted(base::mutant::share_an_exclusive_guard))
         found.holders.push_back(other);
     if (!found.holders.empty())
       return found;
@@ -32,7 +34,8 @@ guard_table::object(const attempt_id& attempt, const std::vector<guard_use>& use
     return found;
   for (const auto& wanted : uses) {
     const auto now = of(wanted.id);
-    if (wanted.seen < (wanted.is_exclusive ? now.any : now.exclusive))
+    if (wanted.seen < (wanted.is_exclusive ? now.any : now.exclusive)
+        && !base::is_planted(base::mutant::believe_an_old_version))
       return objection{wanted.id, true, {}};
   }
   return std::nullopt;
@@ -68,7 +71,8 @@ void guard_table::raise(const std::vector<guard_use>& uses) {
 
 void guard_table::begin(base::epoch_no epoch) {
   ensure(floor_ < epoch, floor_.value, epoch.value);
-  floor_ = epoch;
+  if (!base::is_planted(base::mutant::restart_a_guards_version))
+    floor_ = epoch;
   counter_ = 0;
   raised_.clear();
 }

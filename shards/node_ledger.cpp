@@ -106,7 +106,7 @@ void node_ledger::hold_anyway(const attempt_id& attempt, const std::vector<proto
   for (const auto& wanted : seats) {
     add_seat(attempt, wanted);
     auto& e = find(wanted.pod)->second;
-    e.is_possible = !e.is_really_here();
+    e.is_possible = !e.is_really_here() && !base::is_planted(base::mutant::trust_a_new_ledger);
   }
   recount();
 }
@@ -170,6 +170,8 @@ bool node_ledger::may_bind(const attempt_id& attempt, const pod_uid& pod) {
     return true;
   if (!has(mine.holders, attempt))
     return false; // never for room that is not held
+  if (base::is_planted(base::mutant::give_leave_by_promises))
+    return true;
   resources really;
   for (const auto& [other, e] : entries_) {
     if (&e == &mine || !(e.is_really_here() || e.is_possible))
@@ -280,6 +282,8 @@ void node_ledger::erase(entries::iterator pos) {
 std::optional<node_ledger::refusal>
 node_ledger::rival_for(const attempt_id& attempt,
                        const std::vector<protocol::victim>& victims) const {
+  if (base::is_planted(base::mutant::share_a_victim))
+    return std::nullopt;
   for (const auto& v : victims) {
     for (const auto& [other, with] : claims_) {
       const bool is_named = other != attempt && with.victims.contains(v.pod);
@@ -345,6 +349,8 @@ resources node_ledger::credit(const attempt_id& of, const claim& with) const {
     if (is_only_ours)
       seats += e.takes.amounts;
   }
+  if (base::is_planted(base::mutant::lend_all_of_a_victim))
+    return victims_here(with);
   return lesser(seats, victims_here(with));
 }
 

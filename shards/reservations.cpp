@@ -2,6 +2,7 @@
 #include "shards/reservations.hpp"
 
 #include "base/ensure.hpp"
+#include "base/mutant.hpp"
 
 namespace tutti::shards {
 namespace {
@@ -150,7 +151,7 @@ std::optional<attempt_id> reservation_book::rival_for_victim(const attempt_id& a
                                                              const pod_uid& pod) const {
   for (auto pos = victims_.lower_bound({pod, attempt_id{}});
        pos != victims_.end() && pos->first == pod; ++pos)
-    if (pos->second != attempt)
+    if (pos->second != attempt && !base::is_planted(base::mutant::share_a_victim))
       return pos->second;
   return std::nullopt;
 }

@@ -61,13 +61,15 @@ void shard_role::on_replayed(const record& x) {
     }
   } else if (const auto* gone = std::get_if<released_record>(&x)) {
     for (const auto& pod : gone->pods)
-      book_.settle(gone->attempt, pod);
+      if (!base::is_planted(base::mutant::replay_no_release))
+        book_.settle(gone->attempt, pod);
     if (const auto* r = book_.find(gone->attempt); r != nullptr && gone->pods.empty()) {
       guards_.drop(gone->attempt, r->asked->guards);
       book_.forget(gone->attempt);
     }
   } else if (const auto* e = std::get_if<epoch_record>(&x)) {
-    fences_.apply(*e);
+    if (!base::is_planted(base::mutant::replay_no_fence))
+      fences_.apply(*e);
   } else if (const auto* life = std::get_if<life_record>(&x)) {
     enter(life->epoch);
   }
@@ -94,6 +96,8 @@ void shard_role::on_started(const started& x) {
     adopt(*d);
   for (const auto& [attempt, r] : book_.all()) {
     book_.find(attempt)->since = now_;
+    if (base::is_planted(base::mutant::leave_in_doubt))
+      continue;
     watch_over(attempt);
     if (r.is_in_doubt())
       ask_owner(attempt);
@@ -123,7 +127,8 @@ void shard_role::adopt(const decision& x) {
     const committed_record adopted{x.by, partition_of(x.by.gang), std::move(asked)};
     book_.commit(adopted.attempt, adopted.coordinator, adopted.asked);
     guards_.claim(adopted.attempt, adopted.asked->guards);
-    raise(adopted.asked->guards);
+    if (!base::is_planted(base::mutant::forget_what_was_listed))
+      raise(adopted.asked->guards);
     out_.add(append{adopted, append::durability::lazy});
   }
 }
@@ -356,7 +361,8 @@ void shard_role::on_timer(const timer_id& x) {
     give_up(attempt);
     return;
   }
-  ask_owner(attempt);
+  if (r->is_in_doubt() || !base::is_planted(base::mutant::ask_of_doubts_only))
+    ask_owner(attempt);
   press_again(attempt, *r);
   const base::duration longest =
       r->is_in_doubt() ? base::duration{base::limits::resend_longest} : quiet_longest;

@@ -40,7 +40,7 @@ void shard_role::take_node(const node_facts_ptr& facts, std::uint64_t move) {
   const bool is_same = known != nullptr && *known->facts == *facts;
   if (nodes_.seen(facts, move))
     begin_node(facts->uid);
-  else if (!is_same)
+  else if (!is_same && !base::is_planted(base::mutant::keep_old_size))
     out_.tell(to_node(facts->uid), node_changed{facts});
 }
 
@@ -162,7 +162,8 @@ void shard_role::hear(const pod_left& x) {
   nodes_.left(x);
   if (nodes_.known(x.node) != nullptr && was_here)
     out_.tell(to_node(x.node), x);
-  consume(x.pod, x.node);
+  if (!base::is_planted(base::mutant::hold_for_the_gone))
+    consume(x.pod, x.node);
 }
 
 /// A held pod was seen bound (here or elsewhere) or gone: its room is the pod's own, or nobody's.

@@ -210,6 +210,19 @@ TEST_F(Evictor, stopping_touches_what_is_not_deleted_yet) {
   EXPECT_EQ(stopped(), 1u);
 }
 
+/// An earlier life of ours, or an owner before us, may have sent a DELETE that is still on its way.
+TEST_F(Evictor, S9_stopping_touches_a_victim_whose_mark_was_lost) {
+  evict();
+  lose_answer();
+  EXPECT_TRUE(log.open.empty()) << "it waits before it marks again";
+  stop();
+  EXPECT_EQ(stopped(), 0u);
+  wait();
+  EXPECT_EQ(asked(), std::string{"PATCH "} + pod_path);
+  show(200, {.version = "9"});
+  EXPECT_EQ(stopped(), 1u);
+}
+
 TEST_F(Evictor, stopping_lets_go_what_is_deleted_already) {
   evict();
   show(200, {.version = "8"});

@@ -105,6 +105,19 @@ TEST_F(crash_table, C6_after_some_evictions_the_same_victims_are_evicted_again) 
   EXPECT_EQ(role->state(), attempt_state::binding);
 }
 
+TEST_F(crash_table, C6_nobody_else_is_evicted_whoever_might_do_as_well) {
+  victims = {{.pod = {"v0"}, .node = {"n"}}};
+  is_committed();
+  all_ack();
+  auto others = std::make_shared<plan>(*placement());
+  others->slices.back().victims = {{.pod = {"v9"}, .node = {"n"}}};
+  hear(victims_answer{attempt, others, base::reason_code::none});
+  resend_is_due();
+  EXPECT_TRUE(sent<victims_wanted>().empty());
+  for (const auto& [to, m] : sent<evict>())
+    EXPECT_EQ(m.who.pod, base::pod_uid{"v0"});
+}
+
 TEST_F(crash_table, C7_every_member_is_read_and_only_the_unbound_are_bound) {
   is_binding();
   binds("p0");

@@ -53,5 +53,25 @@ TEST(DecisionRules, an_epoch_below_its_owner_is_refused) {
   EXPECT_TRUE(amend_decision(adopted, {.by = {8}, .finish = true}).is_refused);
 }
 
+TEST(DecisionRules, Q3_an_older_owner_changes_nothing_once_a_later_one_has_adopted_the_record) {
+  const auto adopted = amend_with(of_two(), {.by = {9}, .adopt = true});
+  ASSERT_EQ(owner_of(adopted), base::epoch_no{9});
+  for (const amendment& late :
+       {amendment{.by = {7}, .cancel = {{"a"}}}, amendment{.by = {7}, .finish = true},
+        amendment{.by = {8}, .adopt = true}}) {
+    const auto r = amend_decision(adopted, late);
+    EXPECT_TRUE(r.is_refused);
+    EXPECT_FALSE(r.is_changed);
+    EXPECT_EQ(r.now, adopted);
+  }
+}
+
+TEST(DecisionRules, S2_cancels_add_up_and_a_second_copy_changes_nothing) {
+  const auto first = amend_with(of_two(), {.by = {7}, .cancel = {{"a"}}});
+  const auto both = amend_with(first, {.by = {7}, .cancel = {{"b"}}});
+  EXPECT_EQ(both.cancelled, (std::vector<base::pod_uid>{{"a"}, {"b"}}));
+  EXPECT_FALSE(amend_decision(both, {.by = {7}, .cancel = {{"a"}}}).is_changed);
+}
+
 } // namespace
 } // namespace tutti::protocol

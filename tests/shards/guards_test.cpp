@@ -107,6 +107,23 @@ TEST_F(Guards, a_new_owner_starts_above_all_versions_of_its_predecessors) {
   EXPECT_TRUE(promised(words::attempt("h", 2), with("x", {guard("zone", shared, {2, 0})})));
 }
 
+/// Who planned by the view of before saw nothing of what the listed decision has placed.
+TEST_F(Guards, S15_a_new_owners_versions_cover_the_decisions_that_it_has_listed) {
+  auto listed = std::make_shared<protocol::decision>();
+  listed->by = g;
+  listed->what = protocol::verdict::committed;
+  listed->chosen.slices.push_back(*with("a", {guard("zone", exclusive)}));
+  world.lose_disk();
+  world.restart({listed});
+  mirror_tells_all();
+  runs("a", "n1", 1);
+  finish(g);
+  ASSERT_EQ(state(g), reservation_state::absent);
+  EXPECT_FALSE(promised(h, with("x", {guard("zone", shared, {2, 0})})));
+  EXPECT_EQ(last.why_not.primary, base::reason_code::view_stale);
+  EXPECT_TRUE(promised(words::attempt("h", 2), with("x", {guard("zone", shared, {2, 1})})));
+}
+
 TEST_F(Guards, a_forgotten_commit_is_refused_while_the_guard_is_held) {
   const auto asked = with("a", {guard("zone", exclusive)});
   EXPECT_TRUE(promised(g, asked));
