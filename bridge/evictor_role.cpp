@@ -360,13 +360,40 @@ base::wall_time evictor_role::wall_now() const {
   return {options_.wall_at_zero.unix_ms + since.count()};
 }
 
+/// All that the next steps depend on: exhaustive search takes two evictors of equal hash for one.
 std::uint64_t evictor_role::state_hash() const {
-  auto h = base::hash_of(std::uint64_t{stopping_.size()});
-  for (const auto& [id, r] : requests_) {
-    h = base::hash_combine(h, base::hash_of(r.who.pod.value));
-    h = base::hash_combine(h, static_cast<std::uint64_t>(r.at) << 2 | (r.is_open ? 2u : 0u)
-                                  | (r.is_stopped ? 1u : 0u));
+  using base::hash_of;
+  auto h = hash_of(std::uint64_t{requests_.size()});
+  const auto add = [&h](std::uint64_t x) { h = base::hash_combine(h, x); };
+  const auto add_request = [&](const request_key& key) {
+    add(std::hash<base::attempt_id>{}(key.first));
+    add(hash_of(key.second.value));
+  };
+  const auto& line = window_.line();
+  for (const auto& [key, id] : by_key_) {
+    const auto& r = requests_.at(id);
+    const bool waits = !r.is_open && std::find(line.begin(), line.end(), id) == line.end();
+    add_request(key);
+    add(static_cast<std::uint64_t>(r.at) * 8 + (r.is_open ? 1u : 0u) + (r.is_stopped ? 2u : 0u)
+        + (r.was_marked ? 4u : 0u));
+    add(hash_of(r.why));
+    add(r.fence.value);
+    add(hash_of(r.resource_version));
+    add(hash_of(r.touch));
+    add(r.touch_no);
+    add(r.tries);
+    add(r.polls);
+    add(waits ? id : 0); // its timer names it
   }
+  for (const auto id : line)
+    if (const auto pos = requests_.find(id); pos != requests_.end())
+      add_request({pos->second.attempt, pos->second.who.pod});
+  add(stopping_.size());
+  for (const auto& attempt : stopping_)
+    add(std::hash<base::attempt_id>{}(attempt));
+  add(last_touch_);
+  add(base::hash_combine(seed_, incarnation_));
+  add(static_cast<std::uint64_t>(window_.paused_until().time_since_epoch().count()));
   return h;
 }
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,29 +26,62 @@ namespace small = chaos::small;
 using clock = std::chrono::steady_clock;
 
 constexpr int broken = 1;
+constexpr int column_width = 12;
 
 struct flags {
   std::string log = "store"; ///< objects
   std::string path = "both"; ///< fast, long
   std::vector<std::string> kinds;
   std::uint32_t faults = 1;
+  std::size_t gangs = 1;
+  std::uint32_t lost_before = 0;
+  std::optional<std::uint32_t> retries_at_once;
+  std::uint64_t states_per_fault = 0; ///< 0 = all
+  bool has_victim = false;
   std::uint32_t budget_seconds = 60;
 };
 
-/// One line per row of the crash table that was reached, so many to a line that it stays readable.
-void print_rows(const small::exhaust_result& r) {
-  constexpr std::size_t columns = 6;
-  std::size_t n = 0;
-  for (const auto& id : small::all_rows()) {
-    const auto of = [&](const auto& counts) {
-      const auto pos = counts.find(id);
-      return pos == counts.end() ? std::uint64_t{0} : pos->second;
-    };
-    if (of(r.passed) + of(r.crashed) > 0)
-      fmt::print("{:>5} {:>9}/{:<9}{}", id, of(r.passed), of(r.crashed),
-                 ++n % columns == 0 ? "\n" : "");
-  }
+/// A column of the table of rows: a search, and what of it was reached.
+struct column {
+  std::string name;
+  small::world::options of;
+  small::exhaust_result found;
+};
+
+std::uint64_t hits(const small::exhaust_result& r, const std::string& row) {
+  std::uint64_t out = 0;
+  for (const auto* counts : {&r.passed, &r.crashed})
+    if (const auto pos = counts->find(row); pos != counts->end())
+      out += pos->second;
+  return out;
+}
+
+/// Row of the crash table → how often a step passed its point or a crash was tried right behind it,
+/// for each search. "–" where the row cannot occur; why is said below.
+void print_rows(const std::vector<column>& all) {
+  fmt::print("\n{:<6}", "row");
+  for (const auto& c : all)
+    fmt::print("{:>{}}", c.name, column_width);
   fmt::print("\n");
+  std::map<std::string, std::vector<std::string>> reasons; // by reason: rows
+  for (const auto& row : small::all_rows()) {
+    fmt::print("{:<6}", row);
+    for (const auto& c : all) {
+      const auto n = hits(c.found, row);
+      const auto excuses = small::unreachable_rows(c.of);
+      const auto excuse = excuses.find(row);
+      fmt::print("{:>{}}", n == 0 && excuse != excuses.end() ? "–" : fmt::format("{}", n),
+                 column_width);
+      if (excuse == excuses.end() || n > 0)
+        continue;
+      auto& rows = reasons[excuse->second];
+      if (std::find(rows.begin(), rows.end(), row) == rows.end())
+        rows.push_back(row);
+    }
+    fmt::print("\n");
+  }
+  for (const auto& [reason, rows] : reasons)
+    fmt::print("– {}: {}\n", fmt::join(rows, ", "), reason);
 }
 
 small::log_kind log_of(const flags& how) {
@@ -71,12 +107,21 @@ std::vector<std::string> names_of_kinds() {
 
 /// Two faults are searched pair of kinds by pair of kinds, so that an end that comes early has seen
 /// something of each.
-bool search(const flags& how, bool is_fast, std::uint32_t searches) {
+column search(const flags& how, bool is_fast, std::uint32_t searches) {
   const auto begin = clock::now();
   const std::chrono::duration<double> budget{static_cast<double>(how.budget_seconds) / searches};
   const auto log = log_of(how);
   small::exhaust_options options{
-      .of = {.fast_path = is_fast, .log = log}, .faults = how.faults, .kinds = kinds_of(how)};
+      .of = {.fast_path = is_fast,
+             .log = log,
+             .gangs = how.gangs,
+             .has_victim = how.has_victim,
+             .lost_before = how.lost_before,
+             .retries_at_once = how.retries_at_once.value_or(how.gangs > 1 ? 0 : 1)},
+      .faults = how.faults,
+      .kinds = kinds_of(how)};
+  if (how.states_per_fault > 0)
+    options.states_per_fault = how.states_per_fault;
   auto until = begin + budget;
   options.may_go_on = [&until] { return clock::now() < until; };
   small::exhaust_result r;
@@ -92,22 +137,23 @@ bool search(const flags& how, bool is_fast, std::uint32_t searches) {
     }
   }
   const std::chrono::duration<double> took = clock::now() - begin;
-  fmt::print("{}, {} path, {} fault{}: {} states, {} steps, {} ends, longest path {}, {:.1f} s{}\n",
-             how.log, is_fast ? "fast" : "long", how.faults, how.faults == 1 ? "" : "s", r.states,
+  fmt::print("{}, {} path, {} fault{}{}{}: {} states, {} steps, {} ends, longest path {}, {:.1f} "
+             "s{}\n",
+             how.log, is_fast ? "fast" : "long", how.faults, how.faults == 1 ? "" : "s",
+             how.gangs > 1 ? ", two gangs" : "", how.has_victim ? ", a victim" : "", r.states,
              r.steps, r.ends, r.longest, took.count(),
              r.broken        ? ""
              : r.is_complete ? ": all of them"
                              : ": the budget is spent");
-  print_rows(r);
-  if (!r.broken)
-    return true;
-  const auto* known = chaos::find_invariant(r.broken->id);
-  fmt::print("{}: {}: {}\n", r.broken->id,
-             known != nullptr ? known->sentence : std::string_view{"It comes to rest"},
-             r.broken->what);
-  for (const auto& line : r.path)
-    fmt::print("  {}\n", line);
-  return false;
+  if (r.broken) {
+    const auto* known = chaos::find_invariant(r.broken->id);
+    fmt::print("{}: {}: {}\n", r.broken->id,
+               known != nullptr ? known->sentence : std::string_view{"It comes to rest"},
+               r.broken->what);
+    for (const auto& line : r.path)
+      fmt::print("  {}\n", line);
+  }
+  return {is_fast ? "fast" : how.log == "objects" ? "objects" : "long", options.of, std::move(r)};
 }
 
 /// The fast path writes its records in one batch with the decision: only the store has batches.
@@ -120,14 +166,15 @@ int exhaust(const flags& how) {
            "docs/internals/small_model.md says which kinds go with which log"});
       return wrong_usage;
     }
-  if (how.log == "objects")
-    return search(how, false, 1) ? done : broken;
-  const std::uint32_t searches = how.path == "both" ? 2 : 1;
-  bool holds = true;
-  if (how.path != "fast")
-    holds &= search(how, false, searches);
-  if (how.path != "long")
-    holds &= search(how, true, searches);
+  std::vector<column> all;
+  const std::uint32_t searches = how.path == "both" && how.log == "store" ? 2 : 1;
+  if (how.path != "fast" || how.log == "objects")
+    all.push_back(search(how, false, searches));
+  if (how.path != "long" && how.log == "store")
+    all.push_back(search(how, true, searches));
+  print_rows(all);
+  const bool holds =
+      std::none_of(all.begin(), all.end(), [](const auto& c) { return c.found.broken; });
   return holds ? done : broken;
 }
 
@@ -139,6 +186,8 @@ void add_exhaust_verb(CLI::App& chaos, std::function<int()>& run) {
   auto* verb = chaos.add_subcommand(name, "Try every order of events of a very small world");
   verb->footer("Examples:\n  tutti chaos exhaust --path long --faults 2 --budget 600\n"
                "  tutti chaos exhaust --log objects --kinds takeover --budget 600\n"
+               "  tutti chaos exhaust --victim --faults 1\n"
+               "  tutti chaos exhaust --gangs 2 --faults 0\n"
                "\nExit codes: 0 nothing broke · 1 a promise was broken · 2 wrong usage");
   verb->add_option("--log", how->log,
                    "where decisions are kept: store (default), or objects, beside other processes")
@@ -151,6 +200,19 @@ void add_exhaust_verb(CLI::App& chaos, std::function<int()>& run) {
       ->check(CLI::IsMember(names_of_kinds()));
   verb->add_option("--faults", how->faults, "at most so many on one path (default 1)")
       ->check(CLI::Range(0, 2));
+  verb->add_option("--gangs", how->gangs, "1 (default), or 2 that compete for the same room")
+      ->check(CLI::Range(1, 2));
+  verb->add_option("--lost-before", how->lost_before,
+                   "as if each gang had lost so often before (default 0); from 3 on its shards are "
+                   "asked one after the other")
+      ->check(CLI::Range(0, 9));
+  verb->add_option("--retries-at-once", how->retries_at_once,
+                   "so many tries follow without a wait (default 1, of two gangs 0)")
+      ->check(CLI::Range(0, 3));
+  verb->add_flag("--victim", how->has_victim, "a pod runs where a member is to go");
+  verb->add_option("--states-per-fault", how->states_per_fault,
+                   "look at so many new states behind each fault (default: all)")
+      ->check(CLI::PositiveNumber);
   verb->add_option("--budget", how->budget_seconds, "stop after so many seconds (default 60)")
       ->check(CLI::PositiveNumber);
   verb->callback([&run, how] { run = [how] { return exhaust(*how); }; });

@@ -16,7 +16,7 @@ namespace {
 /// A path that is longer never comes to rest: the longest that do take a third of it.
 constexpr std::size_t path_longest = 1000;
 /// Attempts on one path. Every fault costs an attempt or two.
-constexpr std::uint32_t tries_most = 12;
+constexpr std::uint32_t tries_most = 12; // of each gang
 constexpr std::uint64_t states_between_questions = 256;
 
 class search {
@@ -116,7 +116,7 @@ private:
     out_.longest = std::max(out_.longest, stack_.size());
     if (x.broken())
       return fail(*x.broken());
-    if (stack_.size() > path_longest || x.tries() > tries_most)
+    if (stack_.size() > path_longest || x.tries() > tries_most * x.gangs())
       return fail(
           {"L3", fmt::format("no rest after {} steps and {} attempts", stack_.size(), x.tries())});
     if (!seen_.insert(base::hash_combine(x.state_hash(), faults_left)).second)
@@ -233,24 +233,25 @@ const std::vector<std::string>& all_rows() {
   return all;
 }
 
-const std::map<std::string, std::string, std::less<>>& unreachable_rows(log_kind where) {
-  static const std::map<std::string, std::string, std::less<>> with_store{
-      {"C6", "no pod is in the way: the plan has no victims"},
-      {"B3", "no pod is in the way: there is no evictor"},
-      {"P7", "a shard has no disk of its own: it shares the decision log's"},
-      {"P9", "a shard has no disk of its own: it shares the decision log's"},
-      {"P11", "a shard has no other owner: one process has them all"},
-      {"Q0", "no owner is paused while another one works: the store's lock forbids it"},
-      {"Q1", "no owner is paused while another one works: the store's lock forbids it"},
-      {"Q2", "no owner is paused while another one works: the store's lock forbids it"},
-      {"Q3", "no owner is paused while another one works: the store's lock forbids it"}};
-  static const std::map<std::string, std::string, std::less<>> with_objects{
-      {"C6", "no pod is in the way: the plan has no victims"},
-      {"B3", "no pod is in the way: there is no evictor"},
-      {"P8", "beside others a shard has neither journal nor checkpoint"},
-      {"P11",
-       "one gang has one unfinished decision at a time: two of them cannot be in one's way"}};
-  return where == log_kind::store ? with_store : with_objects;
+std::map<std::string, std::string, std::less<>> unreachable_rows(const world::options& of) {
+  std::map<std::string, std::string, std::less<>> out;
+  if (!of.has_victim) {
+    out.emplace("C6", "no pod is in the way: the plan has no victims");
+    out.emplace("B3", "no pod is in the way: there is no evictor");
+  }
+  if (of.log == log_kind::objects) {
+    out.emplace("P8", "beside others a shard has neither journal nor checkpoint");
+    if (of.gangs == 1)
+      out.emplace("P11", "one gang has one unfinished decision at a time: two of them cannot be in "
+                         "one's way");
+    return out;
+  }
+  for (const auto* row : {"P7", "P9"})
+    out.emplace(row, "a shard has no disk of its own: it shares the decision log's");
+  out.emplace("P11", "a shard has no other owner: one process has them all");
+  for (const auto* row : {"Q0", "Q1", "Q2", "Q3"})
+    out.emplace(row, "no owner is paused while another one works: the store's lock forbids it");
+  return out;
 }
 
 } // namespace tutti::chaos::small

@@ -55,7 +55,7 @@ exhaust_result exhaust_pairs(exhaust_options how);
 void add(exhaust_result& to, exhaust_result x);
 
 /// Rows of the crash table that this world cannot reach, each with the reason.
-const std::map<std::string, std::string, std::less<>>& unreachable_rows(log_kind where);
+std::map<std::string, std::string, std::less<>> unreachable_rows(const world::options& of);
 /// All rows of protocol/README.md, 2.8.
 const std::vector<std::string>& all_rows();
 

@@ -1,6 +1,7 @@
 // The judge of the small world: the safety promises after every step, and rest at the end of a
 // path.
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -16,10 +17,6 @@ namespace {
 
 std::uint32_t bit_of(std::size_t pod, std::size_t node) {
   return 1u << (2 * pod + node);
-}
-
-std::size_t pod_number(const base::pod_uid& uid) {
-  return uid.value == api_truth::uid_of(0) ? 0 : 1;
 }
 
 bool is_cancelled(const decision& x, const base::pod_uid& pod) {
@@ -64,7 +61,7 @@ void world::judge_binding(const protocol::http_request& request) {
 /// Upholds S6 and S1b.
 void world::judge_pods(const api_truth& before) {
   std::array<int, shards> on{};
-  for (std::size_t n = 0; n < pods; ++n) {
+  for (std::size_t n = 0; n < pods_most; ++n) {
     const auto& was = before.all()[n];
     const auto& is = api_.all()[n];
     if (was.node != is.node && !was.node.empty())
@@ -75,28 +72,72 @@ void world::judge_pods(const api_truth& before) {
   }
 }
 
-/// Upholds S1a: per node, who is bound there or promised room there, each pod once; there is room
-/// for one. By the shard's present owner: what a former one promises comes to nothing.
-void world::judge_room() {
-  for (std::uint32_t s = 0; s < shards; ++s) {
-    const auto* role = find(place_of(s));
-    if (role == nullptr)
+/// Upholds S9: a victim goes only for a decision that stands, and of which it is one. Whoever gives
+/// its members up has touched its victims before, and then a removal is refused.
+void world::judge_removal(const api_truth& before) {
+  const base::pod_uid victim{api_truth::uid_of(the_victim)};
+  for (std::size_t g = 0; g < how_.gangs; ++g) {
+    const auto* d = live_decision(g);
+    if (d == nullptr)
       continue;
-    std::uint32_t there = 0; // a bit per pod
-    for (const auto& [attempt, r] :
-         static_cast<const shards::shard_role*>(role)->reservations().all())
-      for (const auto& [pod, node] : r.left)
-        if (const auto n = pod_number(pod);
-            !api_.all()[n].is_gone
-            && (api_.all()[n].node.empty() || node_number(api_.all()[n].node) == s))
-          there |= 1u << n;
-    for (std::size_t n = 0; n < pods; ++n)
-      if (const auto& x = api_.all()[n]; !x.is_gone && !x.node.empty() && node_number(x.node) == s)
-        there |= 1u << n;
-    judge_known(s, static_cast<const shards::shard_role&>(*role));
-    if (there == 3)
-      say("S1a", fmt::format("the room of node n{} is promised to both pods", s));
+    bool is_named = false;
+    bool has_member = false;
+    for (const auto& part : d->chosen.slices) {
+      is_named |= std::any_of(part.victims.begin(), part.victims.end(),
+                              [&](const auto& v) { return v.pod == victim; });
+      has_member |= std::any_of(part.seats.begin(), part.seats.end(),
+                                [d](const auto& s) { return !is_cancelled(*d, s.pod); });
+    }
+    if (is_named && has_member)
+      return;
   }
+  say("S9", fmt::format("pod {} is evicted on {}, and no decision that stands names it",
+                        api_truth::name_of(the_victim), before.all()[the_victim].node));
+}
+
+/// Upholds S1a, by the shard's present owner: what a former one promises comes to nothing.
+void world::judge_room() {
+  for (std::uint32_t s = 0; s < shards; ++s)
+    if (const auto* role = static_cast<const shards::shard_role*>(find(place_of(s)))) {
+      judge_known(s, *role);
+      judge_room(s, *role);
+    }
+}
+
+/// Per node, who is there or promised room there, each pod once, less the victim that a promise
+/// names; there is room for one. Decisions that a new owner has found in the log may need more
+/// (P11): then nothing else is promised.
+void world::judge_room(std::uint32_t shard, const shards::shard_role& role) {
+  std::uint32_t there = 0;    // a bit per pod
+  std::uint32_t promised = 0; // … but by decisions that were found
+  bool has_credit = false;
+  const auto is_here = [&](std::size_t n) {
+    const auto& x = api_.all()[n];
+    return !x.is_gone && !x.node.empty() && node_number(x.node) == shard;
+  };
+  for (const auto& [attempt, r] : role.reservations().all()) {
+    const auto& found = listed_[shard];
+    const bool is_found = std::find(found.begin(), found.end(), attempt) != found.end();
+    bool has_open = false;
+    for (const auto& [pod, node] : r.left) {
+      const auto n = pod_number(pod);
+      if (api_.all()[n].is_gone || (!api_.all()[n].node.empty() && !is_here(n)))
+        continue;
+      there |= 1u << n;
+      promised |= is_found ? 0 : 1u << n;
+      has_open |= !is_here(n);
+    }
+    has_credit |= has_open && !r.asked->victims.empty();
+  }
+  for (std::size_t n = 0; n < pods_most; ++n)
+    if (is_here(n)) {
+      there |= 1u << n;
+      promised &= ~(1u << n);
+    }
+  const int lent = has_credit && is_here(the_victim) ? 1 : 0;
+  if (std::popcount(there) - lent > 1 && promised != 0)
+    say("S1a",
+        fmt::format("the room of node n{} is promised to {} pods", shard, std::popcount(there)));
 }
 
 /// Upholds S1a: nobody else is here to whom room could be promised that is taken. So it must be
@@ -106,7 +147,7 @@ void world::judge_known(std::uint32_t shard, const shards::shard_role& role) {
   const auto& node = *the_scene().nodes.at(shard);
   if (!role.nodes().is_fresh())
     return;
-  for (std::size_t n = 0; n < pods; ++n) {
+  for (std::size_t n = 0; n < pods_most; ++n) {
     const auto& x = api_.all()[n];
     const base::pod_uid pod{api_truth::uid_of(n)};
     if (x.is_gone || x.node != node.name.value || role.nodes().is_resident(node.uid, pod))
@@ -131,11 +172,11 @@ void world::judge_store(const log& before) {
     }
     judge_change(*old.what, *pos->second.what);
   }
-  std::array<int, pods> plans{};
+  std::array<int, pods_most> plans{};
   const decision* last = nullptr;
   for (const auto& [slot, kept] : is) {
     const auto& d = *kept.what;
-    if (last != nullptr && is_live(*last))
+    if (last != nullptr && last->by.gang == slot.gang && is_live(*last))
       say("S7",
           fmt::format("decision {} stands while {} is not done", slot.ordinal, last->by.ordinal));
     last = &d;
@@ -176,9 +217,16 @@ void world::note_plan(const decision& what) {
 }
 
 /// Upholds S2, S4, S7: an object holds the last slot of its gang.
-void world::judge_object(const protocol::decision_ptr& was) {
-  const auto& is = api_.decision();
-  if (is == was || is == nullptr)
+void world::judge_objects(const api_truth& before) {
+  for (std::size_t g = 0; g < how_.gangs; ++g)
+    if (before.decision(g) != api_.decision(g)) {
+      was_looked_at_ = false;
+      judge_object(before.decision(g), api_.decision(g));
+    }
+}
+
+void world::judge_object(const protocol::decision_ptr& was, const protocol::decision_ptr& is) {
+  if (is == nullptr)
     return;
   note_plan(*is);
   if (was == nullptr)
@@ -192,15 +240,35 @@ void world::judge_object(const protocol::decision_ptr& was) {
         fmt::format("decision {} stands while {} is not done", is->by.ordinal, was->by.ordinal));
 }
 
+namespace {
+
+/// No gang is bound in part; and one that nobody is in the way of, is bound. There is room for one.
+std::optional<finding> judge_gangs(const world& x) {
+  std::array<std::size_t, gangs_most> bound{};
+  std::array<std::size_t, gangs_most> there{};
+  for (std::size_t n = 0; n < pods * x.gangs(); ++n) {
+    const auto& p = x.api().all()[n];
+    bound.at(gang_of(n)) += p.node.empty() ? 0 : 1;
+    there.at(gang_of(n)) += p.node.empty() || p.is_gone ? 0 : 1;
+  }
+  for (std::size_t g = 0; g < x.gangs(); ++g) {
+    const bool has_rival = x.gangs() > 1 && there.at(1 - g) > 0;
+    const bool is_whole = bound.at(g) == pods || (bound.at(g) == 0 && has_rival);
+    if (!x.was_removed(g) && !is_whole)
+      return finding{"L1", fmt::format("{} of {} pods{} are bound at the end", bound.at(g), pods,
+                                       g == 0 ? "" : " of the second gang")};
+    if (const auto* live = x.live_decision(g))
+      return finding{"S5", fmt::format("decision {} is not done at the end", live->by.ordinal)};
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
 /// Upholds S5 and S10, and that no gang ends in part: nothing is under way, no timer runs.
 std::optional<finding> judge_end(const world& x) {
-  std::size_t bound = 0;
-  for (const auto& p : x.api().all())
-    bound += p.node.empty() ? 0 : 1;
-  if (!x.was_removed() && bound != pods)
-    return finding{"L1", fmt::format("{} of {} pods are bound at the end", bound, pods)};
-  if (const auto* live = x.live_decision())
-    return finding{"S5", fmt::format("decision {} is not done at the end", live->by.ordinal)};
+  if (auto wrong = judge_gangs(x))
+    return wrong;
   for (const auto& [where, here] : x.roles()) {
     if (where.kind == protocol::role_kind::gang)
       return finding{"S5", "a coordinator is left, and nothing will wake it"};

@@ -60,20 +60,42 @@ void world::begin_processes() {
     begin_unit(unit, {});
 }
 
-/// The binder is where a partition may be.
+/// Binder and evictor are where a partition may be.
 void world::begin_writers(std::uint8_t process) {
   found({protocol::to(role_kind::decisions), process}, {}, {++last_life_.value});
-  if (process != home_of_shards)
-    found({protocol::to(role_kind::binder), process}, {}, {++last_life_.value});
+  if (process == home_of_shards)
+    return;
+  found({protocol::to(role_kind::binder), process}, {}, {++last_life_.value});
+  if (how_.has_victim)
+    found({protocol::to(role_kind::evictor), process}, {}, {++last_life_.value});
 }
 
 /// Its incarnation is its epoch, which no other life has.
 void world::begin_unit(std::size_t unit, std::vector<protocol::decision_ptr> open) {
   const auto where = place_of(unit);
   const auto epoch = map_[unit].epoch;
-  if (unit != the_partition)
+  if (unit != the_partition) {
     obeyed_.at(where.in).at(unit) = 0; // a journal never moves with a shard
+    note_listed(static_cast<std::uint32_t>(unit), open);
+  }
   found(where, {{}, std::move(open), epoch}, {epoch.value});
+}
+
+/// P11: two decisions put different pods on the shard's node, and the list does not say which of
+/// them was covered.
+void world::note_listed(std::uint32_t shard, const std::vector<protocol::decision_ptr>& open) {
+  auto& mine = listed_.at(shard);
+  mine.clear();
+  std::size_t on_node = 0;
+  for (const auto& d : open) {
+    if (protocol::is_finished(*d))
+      continue;
+    mine.push_back(d->by);
+    for (const auto& part : d->chosen.slices)
+      on_node += part.shard.value == shard ? part.seats.size() : 0;
+  }
+  if (on_node > 1)
+    passed_.push_back("P11");
 }
 
 /// With its children: as `actors/share` does.
@@ -82,7 +104,8 @@ void world::end_unit(const place& where) {
     note_lost_promises(where);
     bury({protocol::to_node(the_scene().nodes.at(where.index)->uid), where.in});
   } else {
-    bury({protocol::to_gang(the_scene().gang), where.in});
+    for (const auto& gang : the_scene().gangs)
+      bury({protocol::to_gang(gang), where.in});
   }
   bury(where);
 }
@@ -157,16 +180,15 @@ void world::take_news(std::uint8_t process) {
     has_any |= map_[unit].in == process;
     if (seen == process && map_[unit].in != process) {
       end_unit({address_of(unit), process});
-      if (unit == the_partition) {
-        queues_.at(process) = {};
-        rest(process);
-      }
+      if (unit == the_partition)
+        end_queue(process, 0);
     }
     seen = map_[unit].in;
   }
-  const place binder{protocol::to(role_kind::binder), process};
-  if (had_any && !has_any && roles_.contains(binder))
-    die(binder);
+  for (const auto kind : {role_kind::binder, role_kind::evictor})
+    if (const place writer{protocol::to(kind), process};
+        had_any && !has_any && roles_.contains(writer))
+      die(writer);
 }
 
 /// A process and all that is in it; what has left it may arrive all the same. It finds in the map
@@ -178,15 +200,17 @@ void world::crash_one(std::uint8_t process) {
     if (roles_.contains({address_of(unit), process}))
       end_unit({address_of(unit), process}); // for the crash table
   orphan_requests({protocol::to(role_kind::binder), process});
+  orphan_requests({protocol::to(role_kind::evictor), process});
   orphan_requests({protocol::to(role_kind::decisions), process});
   std::erase_if(under_way_, [process](const auto& x) {
     const bool is_inside = x->from.in == process || is_ordered(*x);
-    return x->what != item::kind::request && x->to.in == process && is_inside;
+    const bool is_of_world = x->what == item::kind::request || x->what == item::kind::departure;
+    return !is_of_world && x->to.in == process && is_inside;
   });
   std::erase_if(roles_, [process](const auto& x) { return x.first.in == process; });
   std::erase_if(timers_, [process](const auto& t) { return t.of.in == process; });
   keepers_.at(process).lists.clear();
-  queues_.at(process) = {.has_partition = false, .is_trying = false, .failed = 1};
+  end_queue(process, 1);
   begin_writers(process);
   std::vector<std::size_t> mine;
   for (std::size_t unit = 0; unit < units; ++unit) {
@@ -355,8 +379,10 @@ void world::pass_rows(const place& who, const protocol::message& m) {
 // ---------------------------------------------------------------- looking
 
 bool world::may_look() const {
-  return has_objects() && api_.decision() && !protocol::is_finished(*api_.decision())
-         && !was_looked_at_ && look_timer_;
+  const auto is_open = [this](std::size_t gang) {
+    return api_.decision(gang) && !protocol::is_finished(*api_.decision(gang));
+  };
+  return has_objects() && (is_open(0) || is_open(1)) && !was_looked_at_ && look_timer_;
 }
 
 /// Every process does so now and then, for ever. Here the partition's own does, and only where

@@ -40,11 +40,16 @@ bool any_other(const world& x, std::size_t n, Wanted wanted) {
 }
 
 /// The first word to a new coordinator stands in its mailbox before anybody can know of it; and
-/// until it has a plan, the planner's answer is all that it hears.
-bool is_first_word(const protocol::message& m) {
-  return std::holds_alternative<protocol::begin_attempt>(m)
-         || std::holds_alternative<protocol::resume_decision>(m)
-         || std::holds_alternative<protocol::plan_answer>(m);
+/// until it has a plan, the word of the planner and of preemption is all that it hears. But what
+/// those say depends on whether the pod in the way still runs, when they are asked: a plan that is
+/// on its way does not.
+bool is_first_word(const world& x, const protocol::message& m) {
+  const bool is_asking = std::holds_alternative<protocol::begin_attempt>(m)
+                         || std::holds_alternative<protocol::plan_answer>(m);
+  if (is_asking)
+    return x.api().all()[the_victim].is_gone;
+  return std::holds_alternative<protocol::resume_decision>(m)
+         || std::holds_alternative<protocol::victims_answer>(m);
 }
 
 /// A question to the binder, if no other one about the same pod is on its way: what the binder
@@ -75,15 +80,16 @@ bool is_lone_question(const world& x, std::size_t n, const protocol::message& m)
          });
 }
 
-/// What is free on a node, once its shard has heard of it before: it is never below zero here, and
-/// then a shard passes it on to the topology and asks only whether the node has spoken at all.
+/// What is free on a node, once its shard has heard of it before: it is below zero only where two
+/// decisions collide, and else a shard passes it on to the topology and asks only whether the node
+/// has spoken at all.
 bool is_more_of_the_same(const world& x, const item& it, const protocol::message& m) {
   const auto* told = std::get_if<protocol::room>(&m);
   if (told == nullptr || told->free.amounts.cpu_milli < 0)
     return false;
   const auto* shard = static_cast<const shards::shard_role*>(x.find(it.to));
   const auto* e = shard != nullptr ? shard->nodes().known(told->node) : nullptr;
-  return e != nullptr && e->is_up();
+  return e != nullptr && e->is_up() && e->free->amounts.cpu_milli >= 0;
 }
 
 /// Everything that a node hears from its shard comes in order; what else it hears are questions for
@@ -93,8 +99,24 @@ bool is_more_of_the_same(const world& x, const item& it, const protocol::message
 /// - before the coordinator binds, for the word with which a node begins: its shard acks nothing
 ///   before the node has spoken, and, if no actor has died, has not acked before;
 /// - that makes a difference, for the word that a pod is here which the asking attempt holds: it
-/// may
-///   bind before and after, and counts as being here after either.
+///   may bind before and after, and counts as being here after either.
+bool is_before_any_question(const world& x, const shards::node_role& node,
+                            const protocol::message& m) {
+  const auto* gang =
+      static_cast<const protocol::gang_role*>(x.find(protocol::to_gang(the_gang(0))));
+  const auto* live = x.live_decision(0); // it alone asks nodes for leave
+  if (gang == nullptr || live == nullptr || !protocol::is_decided(gang->state())
+      || gang->state() >= protocol::attempt_state::finishing)
+    return true;
+  if (std::holds_alternative<protocol::node_begin>(m))
+    return gang->state() == protocol::attempt_state::committing && !x.had_death();
+  return std::holds_alternative<protocol::pod_arrived>(m) && node.ledger().holds(live->by);
+}
+
+/// Where there is more than one gang, one of them may decide and ask while what is told of another
+/// is on its way; and where a pod is in the way, its end may be known to the coordinator before it
+/// is known here. But nobody asks a node that holds nothing, unless an actor has died: the shard
+/// acks only what the node holds, and its holds come behind this word.
 bool is_alone_with_its_node(const world& x, std::size_t n, const protocol::message& m) {
   const auto& it = *x.under_way()[n];
   if (it.from.kind != role_kind::shard || it.to.kind != role_kind::node)
@@ -108,15 +130,14 @@ bool is_alone_with_its_node(const world& x, std::size_t n, const protocol::messa
   });
   if (is_asked)
     return false;
-  const auto* gang =
-      static_cast<const protocol::gang_role*>(x.find(protocol::to_gang(the_scene().gang)));
-  const auto* live = x.live_decision(); // it alone asks nodes for leave
-  if (gang == nullptr || live == nullptr || !protocol::is_decided(gang->state())
-      || gang->state() >= protocol::attempt_state::finishing)
-    return true;
-  if (std::holds_alternative<protocol::node_begin>(m))
-    return gang->state() == protocol::attempt_state::committing && !x.had_death();
-  return std::holds_alternative<protocol::pod_arrived>(m) && node->ledger().holds(live->by);
+  if (x.gangs() == 1 && !x.how().has_victim)
+    return is_before_any_question(x, *node, m);
+  const auto holds_any = [&](std::size_t gang) {
+    const auto* live = x.live_decision(gang);
+    return node->ledger().holds(x.begun(gang))
+           || (live != nullptr && node->ledger().holds(live->by));
+  };
+  return !x.had_death() && !holds_any(0) && !(x.gangs() > 1 && holds_any(1));
 }
 
 /// What is said about an attempt that is past for ever. No coordinator listens to it. Whoever asks
@@ -139,7 +160,7 @@ bool is_about_the_past(const world& x, const item& it, const protocol::message& 
   const auto* shard = std::holds_alternative<protocol::inquiry_answer>(m) && !x.had_death()
                           ? static_cast<const shards::shard_role*>(x.find(it.to))
                           : nullptr;
-  return shard != nullptr && named->epoch < x.begun().epoch
+  return shard != nullptr && named->epoch < x.begun(gang_number(named->gang)).epoch
          && shard->reservations().find(*named) == nullptr;
 }
 
@@ -154,7 +175,7 @@ std::size_t find_harmless_beside_others(const world& x) {
     if (m == nullptr || !x.is_deliverable(n) || x.has_news(it.to.in))
       continue;
     const bool is_to_node = it.to.kind == role_kind::node && x.find(it.to) != nullptr;
-    if ((it.to.kind == role_kind::gang && is_first_word(*m)) || is_to_node
+    if ((it.to.kind == role_kind::gang && is_first_word(x, *m)) || is_to_node
         || is_lone_question(x, n, *m) || is_more_of_the_same(x, it, *m))
       return n;
   }
@@ -171,7 +192,7 @@ std::size_t find_harmless(const world& x) {
     const auto* m = message_of(it);
     if (m == nullptr || !x.is_deliverable(n))
       continue;
-    if ((it.to.kind == role_kind::gang && is_first_word(*m)) || is_lone_question(x, n, *m)
+    if ((it.to.kind == role_kind::gang && is_first_word(x, *m)) || is_lone_question(x, n, *m)
         || is_more_of_the_same(x, it, *m) || is_about_the_past(x, it, *m)
         || is_alone_with_its_node(x, n, *m))
       return n;

@@ -13,67 +13,25 @@ using protocol::role_kind;
 
 namespace {
 
-const protocol::timer_id backoff_timer{1, 0};
-const protocol::timer_id silence_timer{2, 0};
+constexpr std::uint32_t backoff_timer = 1; ///< kinds; the key is the gang
+constexpr std::uint32_t silence_timer = 2;
 /// As in queue/gang_state.hpp; after all that a coordinator waits for itself.
 constexpr base::duration silence_longest = 2 * base::limits::resend_longest;
-
-base::footprint all_of_a_node() {
-  base::footprint out;
-  out.amounts.cpu_milli = 1000;
-  out.amounts.pods = 1;
-  return out;
-}
-
-/// The first rack name whose hash falls on the shard.
-std::string rack_of(std::uint32_t shard) {
-  protocol::node_facts f;
-  for (int n = 0;; ++n) {
-    f.domains = {"rack-" + std::to_string(n)};
-    if (protocol::shard_of(f, shards).value == shard)
-      return f.domains.front();
-  }
-}
-
-scene make_scene() {
-  scene out;
-  out.partition = protocol::partition_of(out.gang);
-  out.shape = std::make_shared<base::shape>(base::shape{{1}, "shape", all_of_a_node()});
-  for (std::uint32_t n = 0; n < shards; ++n) {
-    protocol::node_facts f;
-    f.name = {"n" + std::to_string(n)};
-    f.uid = {f.name.value + "-uid"};
-    f.kind = std::make_shared<base::node_class>(base::node_class{{1}, "class"});
-    f.allocatable = all_of_a_node().amounts;
-    f.domains = {rack_of(n)};
-    f.facts_hash = 1 + n;
-    out.nodes[n] = std::make_shared<const protocol::node_facts>(std::move(f));
-  }
-  return out;
-}
+constexpr std::int64_t grace_of_victim_ms = 1000;
 
 } // namespace
-
-const scene& the_scene() {
-  static const scene it = make_scene();
-  return it;
-}
-
-std::uint32_t node_number(std::string_view name) {
-  ensure(name.starts_with("n0") || name.starts_with("n1"), name);
-  return name[1] == '0' ? 0 : 1;
-}
 
 // ---------------------------------------------------------------- queue
 
 /// The queue of the small world sees the API server as it is: that it may lag behind is covered by
 /// Bindings whose version is stale.
-protocol::gang_ptr world::facts() const {
+protocol::gang_ptr world::facts(std::size_t gang) const {
+  const auto& uid = the_gang(gang);
   auto out = std::make_shared<protocol::gang>();
-  out->uid = the_scene().gang;
-  out->name = {"ns", "g"};
-  out->groups = {{"g", "gang-uid", pods, ""}};
-  for (std::size_t n = 0; n < pods; ++n) {
+  out->uid = uid;
+  out->name = {"ns", gang == 0 ? "g" : "h"};
+  out->groups = {{out->name.name, uid.value, pods, ""}};
+  for (auto n = first_of(gang); n < first_of(gang) + pods; ++n) {
     const auto& x = api_.all()[n];
     if (!x.is_gone)
       out->members.push_back({.uid = {api_truth::uid_of(n)},
@@ -85,60 +43,89 @@ protocol::gang_ptr world::facts() const {
   return out;
 }
 
-/// All are there, and someone waits.
-bool world::is_wanted() const {
-  const auto& all = api_.all();
-  return std::none_of(all.begin(), all.end(), [](const auto& x) { return x.is_gone; })
-         && std::any_of(all.begin(), all.end(), [](const auto& x) { return x.node.empty(); });
+/// All are there, someone waits, and no rival is bound where they are to go.
+bool world::is_wanted(std::size_t gang) const {
+  std::size_t waiting = 0;
+  std::size_t taken = 0;
+  for (std::size_t n = 0; n < pods * how_.gangs; ++n) {
+    const auto& x = api_.all()[n];
+    if (gang_of(n) != gang) {
+      taken += !x.is_gone && !x.node.empty() ? 1 : 0;
+      continue;
+    }
+    if (x.is_gone)
+      return false;
+    waiting += x.node.empty() ? 1 : 0;
+  }
+  return waiting > 0 && taken == 0;
 }
 
-void world::try_gang(std::uint8_t process) {
-  const place me{protocol::to(role_kind::queue), process};
+void world::try_gang(std::uint8_t process, std::size_t gang) {
   auto& mine = queues_.at(process);
-  rest(process);
-  mine.is_trying = is_open_ && mine.has_partition && is_wanted();
-  if (!mine.is_trying)
+  rest(process, gang);
+  mine.is_trying.at(gang) = is_open_ && mine.has_partition && is_wanted(gang);
+  if (!mine.is_trying[gang])
     return;
   ++tries_;
-  ask_partition(process);
+  ask_partition(process, gang);
 }
 
-void world::rest(std::uint8_t process) {
+/// Whoever is neither tried nor waits for its time.
+void world::try_all(std::uint8_t process) {
   const place me{protocol::to(role_kind::queue), process};
-  for (const auto& each : {backoff_timer, silence_timer}) {
-    protocol::disarm stop{each};
+  for (std::size_t g = 0; g < how_.gangs; ++g) {
+    const bool is_waiting = std::any_of(timers_.begin(), timers_.end(), [&](const auto& t) {
+      return t.of == me && t.id == protocol::timer_id{backoff_timer, g};
+    });
+    if (!queues_.at(process).is_trying[g] && !is_waiting)
+      try_gang(process, g);
+  }
+}
+
+void world::rest(std::uint8_t process, std::size_t gang) {
+  const place me{protocol::to(role_kind::queue), process};
+  for (const auto each : {backoff_timer, silence_timer}) {
+    protocol::disarm stop{{each, gang}};
     act({}, me, stop);
   }
 }
 
+/// It has lost the partition, or died.
+void world::end_queue(std::uint8_t process, std::uint32_t lost) {
+  queues_.at(process) = {};
+  queues_.at(process).failed.fill(how_.lost_before + lost);
+  for (std::size_t g = 0; g < how_.gangs; ++g)
+    rest(process, g);
+}
+
 /// Beside others a partition may have heard nothing, or close a slot just now: asked again, and
 /// whoever is under way there is not disturbed by it.
-void world::ask_partition(std::uint8_t process) {
+void world::ask_partition(std::uint8_t process, std::size_t gang) {
   const place me{protocol::to(role_kind::queue), process};
   tell(me, protocol::to_partition(the_scene().partition),
-       protocol::try_gang{facts(), queues_.at(process).failed});
-  protocol::arm again{silence_timer, silence_longest};
+       protocol::try_gang{facts(gang), queues_.at(process).failed.at(gang)});
+  protocol::arm again{{silence_timer, gang}, silence_longest};
   if (has_objects())
     act({}, me, again);
 }
 
 void world::queue_timer_fired(std::uint8_t process, const protocol::timer_id& which) {
-  if (which == silence_timer)
-    ask_partition(process);
+  if (which.kind == silence_timer)
+    ask_partition(process, which.key);
   else
-    try_gang(process);
+    try_gang(process, which.key);
 }
 
-/// The first time at once: what is said takes longer than a back-off. From then on after one: that
+/// The first times at once: what is said takes longer than a back-off. From then on after one: that
 /// every back-off is shorter than what is under way would be a world that never comes to rest.
-void world::try_again(std::uint8_t process) {
+void world::try_again(std::uint8_t process, std::size_t gang) {
   auto& mine = queues_.at(process);
-  mine.is_trying = false;
-  rest(process);
-  if (mine.failed < 2) {
-    try_gang(process);
-  } else if (mine.has_partition && is_wanted()) {
-    protocol::arm wait{backoff_timer, base::limits::backoff_first};
+  mine.is_trying.at(gang) = false;
+  rest(process, gang);
+  if (mine.failed.at(gang) <= how_.lost_before + how_.retries_at_once) {
+    try_gang(process, gang);
+  } else if (mine.has_partition && is_wanted(gang)) {
+    protocol::arm wait{{backoff_timer, gang}, base::limits::backoff_first};
     act({}, {protocol::to(role_kind::queue), process}, wait);
   }
 }
@@ -147,33 +134,37 @@ void world::queue_hears(std::uint8_t process, const protocol::message& m) {
   auto& mine = queues_.at(process);
   if (std::holds_alternative<protocol::new_epoch>(m)) {
     mine.has_partition = true;
-    try_gang(process);
+    for (std::size_t g = 0; g < how_.gangs; ++g)
+      try_gang(process, g);
   } else if (const auto* over = std::get_if<protocol::attempt_over>(&m)) {
-    mine.failed += over->outcome == protocol::attempt_outcome::conflict ? 1 : 0;
-    try_again(process);
+    const auto gang = gang_number(over->attempt.gang);
+    mine.failed.at(gang) += over->outcome == protocol::attempt_outcome::conflict ? 1 : 0;
+    try_again(process, gang);
   } else if (const auto* look = std::get_if<protocol::last_look>(&m)) {
     // A partition that is to close a slot asks, too: no attempt has the number 0.
     const bool is_of_partition = look->attempt.try_no == 0;
     tell({protocol::to(role_kind::queue), process},
          is_of_partition ? protocol::to_partition(the_scene().partition)
                          : protocol::to_gang(look->attempt.gang),
-         protocol::last_look_answer{look->attempt, facts()});
+         protocol::last_look_answer{look->attempt, facts(gang_number(look->attempt.gang))});
   }
 }
 
-// ---------------------------------------------------------------- planner
+// ---------------------------------------------------------------- planner and preemption
 
 /// One placement per attempt: every other one puts each pod on the node that was the other's, so
-/// that a promise to an older attempt is in the way of a younger one.
-void world::plan_for(std::uint8_t process, const protocol::plan_request& x) {
+/// that a promise to an older attempt is in the way of a younger one. What rivals have is not
+/// looked at: a view may lag behind.
+protocol::plan_ptr world::placement(const protocol::gang& who,
+                                    const base::attempt_id& attempt) const {
   std::array<std::string, shards> taken; // by whom, per node
-  for (const auto& m : x.who->members)
+  for (const auto& m : who.members)
     if (!m.node.value.empty())
       taken.at(node_number(m.node.value)) = m.name;
   protocol::plan out;
-  const auto shift = (x.attempt.epoch.value + x.attempt.try_no) % 2;
-  for (std::size_t n = 0; n < x.who->members.size(); ++n) {
-    const auto& m = x.who->members[n];
+  const auto shift = (attempt.epoch.value + attempt.try_no) % 2;
+  for (std::size_t n = 0; n < who.members.size(); ++n) {
+    const auto& m = who.members[n];
     if (!m.node.value.empty())
       continue;
     auto at = (n + shift) % shards;
@@ -189,32 +180,55 @@ void world::plan_for(std::uint8_t process, const protocol::plan_request& x) {
                           .node_name = node.name,
                           .takes = m.kind->takes});
     part.quotes.push_back({node.uid, node.facts_hash});
+    if (at == node_of_victim && !api_.all()[the_victim].is_gone)
+      part.victims.push_back({.pod = {api_truth::uid_of(the_victim)},
+                              .pod_name = {"ns", api_truth::name_of(the_victim)},
+                              .node = node.uid,
+                              .grace_ms = grace_of_victim_ms});
     out.slices.push_back(std::move(part));
   }
   std::sort(out.slices.begin(), out.slices.end(),
             [](const auto& a, const auto& b) { return a.shard < b.shard; });
+  return out.slices.empty() ? nullptr : std::make_shared<const protocol::plan>(std::move(out));
+}
+
+/// A plan with victims is not the planner's to make: it says that there is no room.
+void world::plan_for(std::uint8_t process, const protocol::plan_request& x) {
   protocol::plan_answer answer{.attempt = x.attempt};
-  if (out.slices.empty())
+  auto found = placement(*x.who, x.attempt);
+  const bool needs_victim = found
+                            && std::any_of(found->slices.begin(), found->slices.end(),
+                                           [](const auto& part) { return !part.victims.empty(); });
+  if (!found)
     answer.why_not.primary = base::reason_code::waiting_for_members;
+  else if (needs_victim)
+    answer.why_not.primary = base::reason_code::insufficient_resources;
   else
-    answer.placement = std::make_shared<const protocol::plan>(std::move(out));
+    answer.placement = std::move(found);
   tell({protocol::to(role_kind::topology), process}, protocol::to_gang(x.attempt.gang),
        std::move(answer));
+}
+
+/// Always allowed: whoever is in the way now.
+void world::find_victims(std::uint8_t process, const protocol::victims_wanted& x) {
+  tell({protocol::to(role_kind::preemption), process}, protocol::to_gang(x.attempt.gang),
+       protocol::victims_answer{.attempt = x.attempt, .placement = placement(*x.who, x.attempt)});
 }
 
 // ---------------------------------------------------------------- mirror
 
 /// Whoever takes a shard over wants a list that begins after the question. Who does not ask for it
-/// gets what the mirror has, whose watch may lag behind: nobody bound, and behind it what has
+/// gets what the mirror has, whose watch may lag behind: no member bound, and behind it what has
 /// changed since.
 void world::put_list(const place& shard, const protocol::view_wanted& x) {
   const auto mirror = protocol::to(role_kind::mirror);
   item list{.what = item::kind::list, .from = {mirror, shard.in}, .to = shard};
   if (has_objects() && !x.after_a_list)
-    list.as_of = std::make_shared<const api_truth>();
+    list.as_of = std::make_shared<const api_truth>(
+        how_.gangs, how_.has_victim ? the_scene().nodes[node_of_victim]->name.value : "");
   const auto before = list.as_of;
   put(std::move(list));
-  for (std::size_t n = 0; n < pods && before; ++n)
+  for (std::size_t n = 0; n < pods_most && before; ++n)
     if (before->all()[n] != api_.all()[n])
       tell_watchers(n);
 }
@@ -231,7 +245,7 @@ void world::give_list(const item& list) {
   };
   hear(protocol::view_trust{.fresh = false, .is_anew = true});
   hear(protocol::node_seen{node});
-  for (std::size_t n = 0; n < pods; ++n)
+  for (std::size_t n = 0; n < pods_most; ++n)
     if (!all[n].is_gone && all[n].node == node->name.value)
       hear(protocol::pod_arrived{node->uid, {api_truth::uid_of(n)}, the_scene().shape->takes});
   hear(protocol::view_trust{.fresh = true});
@@ -240,7 +254,7 @@ void world::give_list(const item& list) {
 /// Behind all that was told before.
 void world::tell_left(std::uint8_t process, const protocol::pods_awaited& x) {
   for (const auto& asked : x.pods)
-    for (std::size_t n = 0; n < pods; ++n) {
+    for (std::size_t n = 0; n < pods_most; ++n) {
       const auto& pod = api_.all()[n];
       const bool is_elsewhere =
           !pod.node.empty() && the_scene().nodes.at(node_number(pod.node))->uid != asked.node;

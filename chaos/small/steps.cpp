@@ -148,7 +148,7 @@ std::vector<step> faults_of(const world& x, fault_kind kind) {
       out.push_back({step::kind::look, 0, {}});
     break;
   case fault_kind::removal:
-    for (std::size_t n = 0; n < pods; ++n)
+    for (std::size_t n = 0; n < pods_most; ++n)
       if (!x.api().all()[n].is_gone)
         out.push_back({step::kind::remove, n, {}});
     break;
@@ -222,6 +222,8 @@ std::string text_of(const item& x) {
                        x.is_orphan ? ", who is dead" : "");
   case item::kind::map_read:
     return fmt::format("{} is told the map", to_text(x.from));
+  case item::kind::departure:
+    return fmt::format("pod {} stops", api_truth::name_of(the_victim));
   case item::kind::map_news:
     return fmt::format("process {} hears who owns what", x.to.in);
   }

@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "bridge/binder_role.hpp"
 #include "bridge/decisions_role.hpp"
+#include "bridge/evictor_role.hpp"
 #include "protocol/gang_role.hpp"
 #include "protocol/messages_codec.hpp"
 #include "protocol/partition_role.hpp"
@@ -43,11 +44,12 @@ std::shared_ptr<protocol::role> copy(role_kind kind, const protocol::role& x) {
   case role_kind::queue:
   case role_kind::preemption:
   case role_kind::mirror:
-  case role_kind::evictor:
   case role_kind::status:
   case role_kind::admin:
   case role_kind::keeper:
     break;
+  case role_kind::evictor:
+    return std::make_shared<bridge::evictor_role>(static_cast<const bridge::evictor_role&>(x));
   case role_kind::decisions:
     return std::make_shared<bridge::decisions_role>(static_cast<const bridge::decisions_role&>(x));
   }
@@ -85,6 +87,7 @@ std::uint64_t hash_of(const item& x) {
   case item::kind::list:
     return x.as_of ? hash_combine(h, x.as_of->state_hash()) : h;
   case item::kind::map_news:
+  case item::kind::departure:
     return h;
   case item::kind::word:
     return hash_combine(h, hash_of(x.event));
@@ -118,19 +121,23 @@ std::string to_text(const place& x) {
 }
 
 /// What the design sends between processes: coordinators, shards and nodes' leave, and what a gang
-/// asks the binder. A partition begins its gangs itself, and its queue is beside it.
+/// asks the binder and the evictor. A partition begins its gangs itself, and its queue is beside
+/// it.
 bool is_ordered(const item& x) {
   if (x.what != item::kind::message)
-    return x.what != item::kind::request;
+    return x.what != item::kind::request && x.what != item::kind::departure;
   const auto a = x.from.kind;
   const auto b = x.to.kind;
   const bool is_to_shard = is_coordinator(a) && b == role_kind::shard;
   const bool is_from_shard = a == role_kind::shard && is_coordinator(b);
   const bool is_leave = (a == role_kind::gang && b == role_kind::node)
                         || (a == role_kind::node && b == role_kind::gang);
-  const bool is_binding = (a == role_kind::gang && b == role_kind::binder)
-                          || (a == role_kind::binder && b == role_kind::gang);
-  return !(is_to_shard || is_from_shard || is_leave || is_binding);
+  const auto is_writer = [](role_kind k) {
+    return k == role_kind::binder || k == role_kind::evictor;
+  };
+  const bool is_writing =
+      (a == role_kind::gang && is_writer(b)) || (is_writer(a) && b == role_kind::gang);
+  return !(is_to_shard || is_from_shard || is_leave || is_writing);
 }
 
 void world::say(std::string_view id, std::string what) {
@@ -152,7 +159,7 @@ void world::put(item x) {
 
 void world::tell(const place& from, const address& to, protocol::message what) {
   if (const auto* begin = std::get_if<protocol::begin_attempt>(&what))
-    begun_ = begin->attempt;
+    begun_.at(gang_number(begin->attempt.gang)) = begin->attempt;
   put({.from = from, .to = route(from.in, to), .event = protocol::received{from, std::move(what)}});
 }
 
@@ -173,17 +180,19 @@ item_ptr world::take(std::size_t n) {
 bool world::is_past(const base::attempt_id& x) const {
   const auto kept = log_->all().decisions.find(base::slot_of(x));
   const bool is_decided = kept != log_->all().decisions.end() && kept->second.what->by == x;
-  return x != begun_ && !is_decided;
+  return x != begun_.at(gang_number(x.gang)) && !is_decided;
 }
 
-const protocol::decision* world::live_decision() const {
+const protocol::decision* world::live_decision(std::size_t gang) const {
   const auto is_live = [](const protocol::decision& x) {
     return x.what == protocol::verdict::committed && !x.is_done;
   };
-  if (has_objects())
-    return api_.decision() && is_live(*api_.decision()) ? api_.decision().get() : nullptr;
+  if (has_objects()) {
+    const auto& its = api_.decision(gang);
+    return its && is_live(*its) ? its.get() : nullptr;
+  }
   for (const auto& [slot, kept] : log_->all().decisions)
-    if (is_live(*kept.what))
+    if (slot.gang == the_gang(gang) && is_live(*kept.what))
       return kept.what.get();
   return nullptr;
 }
@@ -215,6 +224,11 @@ void world::deliver(std::size_t n) {
 void world::hear(std::size_t n) {
   ensure(is_deliverable(n), n);
   const auto x = take(n);
+  if (x->what == item::kind::departure) {
+    api_.depart(the_victim);
+    tell_watchers(the_victim);
+    return;
+  }
   if (x->what == item::kind::request) {
     const auto answer = serve(*x);
     if (!x->is_orphan)
@@ -291,17 +305,24 @@ void world::lose_answer(std::size_t n) {
 
 void world::remove(std::size_t pod) {
   begin_step();
-  was_removed_ = true;
+  if (pod != the_victim)
+    was_removed_ |= 1u << gang_of(pod);
   api_.remove(pod);
+  // Whoever was on its way to stop has stopped.
+  std::erase_if(under_way_, [pod](const auto& x) {
+    return pod == the_victim && x->what == item::kind::departure;
+  });
   tell_watchers(pod);
+  if (how_.gangs > 1) // room for a rival that had none
+    for (std::uint8_t p = 0; p < processes; ++p)
+      try_all(p);
 }
 
 protocol::answered world::serve(const item& x) {
+  const auto before = api_;
   if (is_about_decisions(x.request)) {
-    const auto was = api_.decision();
     auto answer = api_.serve(x.exchange, x.request);
-    was_looked_at_ = was_looked_at_ && was == api_.decision();
-    judge_object(was);
+    judge_objects(before);
     return answer;
   }
   const auto [pod, is_binding] = target_of(x.request);
@@ -309,11 +330,16 @@ protocol::answered world::serve(const item& x) {
     judge_binding(x.request);
   if (is_binding && x.from.in != map_[the_partition].in)
     passed_.push_back("Q1");
-  const auto before = api_;
   auto answer = api_.serve(x.exchange, x.request);
   judge_pods(before);
-  if (before.all()[pod].node != api_.all()[pod].node)
+  const auto& was = before.all()[pod];
+  const auto& is = api_.all()[pod];
+  if (was.node != is.node)
     tell_watchers(pod);
+  if (is.is_deleting && !was.is_deleting) {
+    judge_removal(before);
+    put({.what = item::kind::departure, .from = shell, .to = shell});
+  }
   return answer;
 }
 
@@ -378,13 +404,17 @@ std::uint64_t world::state_hash() const {
   add(static_cast<std::uint64_t>(now_.time_since_epoch().count()));
   add(log_->state_hash());
   add(api_.state_hash());
-  add((is_open_ ? 1u : 0u) + (was_looked_at_ ? 2u : 0u) + (was_removed_ ? 4u : 0u)
-      + (had_death_ ? 8u : 0u) + (had_new_coordinator_ ? 16u : 0u) + decided_ * 32);
-  add(std::hash<base::attempt_id>{}(begun_));
+  add((is_open_ ? 1u : 0u) + (was_looked_at_ ? 2u : 0u) + (had_death_ ? 8u : 0u)
+      + (had_new_coordinator_ ? 16u : 0u));
+  add(was_removed_);
+  add(decided_);
+  for (std::size_t g = 0; g < how_.gangs; ++g)
+    add(std::hash<base::attempt_id>{}(begun_[g]));
   add(tries_);
   for (std::size_t p = 0; p < (has_objects() ? processes : 1); ++p) {
     const auto& q = queues_[p];
-    add(q.failed * 4 + (q.has_partition ? 1 : 0) + (q.is_trying ? 2 : 0));
+    for (std::size_t g = 0; g < how_.gangs; ++g)
+      add(q.failed[g] * 4 + (q.has_partition ? 1 : 0) + (q.is_trying[g] ? 2 : 0));
     for (const auto epoch : obeyed_[p])
       add(epoch);
     for (const auto seen : views_[p])
@@ -394,6 +424,10 @@ std::uint64_t world::state_hash() const {
       for (const auto& [unit, epoch] : of)
         add(base::hash_combine(list * units + unit, epoch.value));
   }
+  if (how_.gangs > 1)
+    for (const auto& of_shard : listed_)
+      for (const auto& attempt : of_shard)
+        add(std::hash<base::attempt_id>{}(attempt));
   for (const auto& o : map_)
     add(o.epoch.value * processes + o.in);
   return h;

@@ -1,4 +1,5 @@
-// One gang of two pods and everybody who has a part in it, as a value: copied, stepped, hashed.
+// A gang of two pods, or two of them, and everybody who has a part in it, as a value: copied,
+// stepped, hashed.
 //
 // The roles are those that run in production. What stands in for the rest: `log` for the store,
 // `api_truth` for the API server, in stand_ins.cpp the queue, the planner and the mirror, and in
@@ -19,6 +20,7 @@
 #include "base/time.hpp"
 #include "chaos/small/api_truth.hpp"
 #include "chaos/small/log.hpp"
+#include "chaos/small/scene.hpp"
 #include "protocol/role.hpp"
 
 namespace tutti::shards {
@@ -26,8 +28,6 @@ class shard_role;
 } // namespace tutti::shards
 
 namespace tutti::chaos::small {
-
-inline constexpr std::uint32_t shards = 2; ///< one node each, with room for one pod
 
 /// Where decisions are kept: in the store, which one process locks; or as API objects, beside which
 /// several processes live.
@@ -66,7 +66,8 @@ struct item {
     word,     ///< of the shell to one life of a role: an answer of the store, a child's death
     request,  ///< to the API server
     map_read, ///< the keeper's, for a coordinator that has decided; read and told in one step
-    map_news  ///< the map has changed, and this process has not heard of it
+    map_news, ///< the map has changed, and this process has not heard of it
+    departure ///< a pod that is being deleted stops
   };
   kind what = kind::message;
   place from;
@@ -95,10 +96,18 @@ public:
   struct options {
     bool fast_path = false; ///< with the store only
     log_kind log = log_kind::store;
+    /// 1, or 2 that compete for the same room.
+    std::size_t gangs = 1;
+    /// A pod runs where a member is to go: every plan for that node names it as its victim.
+    bool has_victim = false;
+    /// As if each gang had lost so often before: then shards are asked one after the other.
+    std::uint32_t lost_before = 0;
+    /// Tries that a queue makes again without waiting: then rivals are in each other's way anew.
+    std::uint32_t retries_at_once = 1;
     /// A lie, for tests of the judge: a crash loses what was synced since the process began.
     bool has_lying_disk = false;
   };
-  /// Warm: every role has begun, every view is whole, and the queue has just asked for the gang.
+  /// Warm: every role has begun, every view is whole, and the queue has just asked for each gang.
   explicit world(options how);
 
   // ---- what may happen next
@@ -141,6 +150,9 @@ public:
   const api_truth& api() const { return api_; }
   const log& store() const { return *log_; }
   bool has_objects() const { return how_.log == log_kind::objects; }
+  const options& how() const { return how_; }
+  /// The gangs that are there, by number: below this.
+  std::size_t gangs() const { return how_.gangs; }
   /// Null if there is none now.
   const protocol::role* find(const place& where) const;
   /// By the partition map.
@@ -150,19 +162,20 @@ public:
   bool has_news(std::uint8_t process) const;
   /// Something unfinished stands in the log, and nobody has looked since it changed.
   bool may_look() const;
-  /// The decision that is being rolled forward, or is to be; null if there is none.
-  const protocol::decision* live_decision() const;
+  /// The gang's decision that is being rolled forward, or is to be; null if there is none.
+  const protocol::decision* live_decision(std::size_t gang) const;
   /// Not behind another one of its channel.
   bool is_deliverable(std::size_t n) const;
   /// Nothing is under way but orphans: only then does time pass by itself.
   bool is_quiet() const;
-  bool was_removed() const { return was_removed_; }
+  /// A user has deleted a pod of this gang.
+  bool was_removed(std::size_t gang) const { return (was_removed_ >> gang & 1) != 0; }
   /// An actor has died; it was the coordinator.
   bool had_death() const { return had_death_; }
   bool had_new_coordinator() const { return had_new_coordinator_; }
   /// An attempt that is neither the last begun nor decided: it is dead, and no one revives it.
   bool is_past(const base::attempt_id& x) const;
-  const base::attempt_id& begun() const { return begun_; }
+  const base::attempt_id& begun(std::size_t gang) const { return begun_.at(gang); }
   std::uint32_t tries() const { return tries_; }
   base::time_point now() const { return now_; }
 
@@ -234,30 +247,38 @@ private:
                  const std::vector<protocol::message>& questions);
   void pass_rows(const place& who, const protocol::message& m);
   void note_lost_promises(const place& shard);
+  void note_listed(std::uint32_t shard, const std::vector<protocol::decision_ptr>& open);
 
   // stand_ins.cpp
   void queue_hears(std::uint8_t process, const protocol::message& m);
-  void try_gang(std::uint8_t process);
-  void try_again(std::uint8_t process);
-  void rest(std::uint8_t process);
-  void ask_partition(std::uint8_t process);
+  void try_gang(std::uint8_t process, std::size_t gang);
+  void try_all(std::uint8_t process);
+  void try_again(std::uint8_t process, std::size_t gang);
+  void rest(std::uint8_t process, std::size_t gang);
+  void end_queue(std::uint8_t process, std::uint32_t lost);
+  void ask_partition(std::uint8_t process, std::size_t gang);
   void queue_timer_fired(std::uint8_t process, const protocol::timer_id& which);
   void plan_for(std::uint8_t process, const protocol::plan_request& x);
+  void find_victims(std::uint8_t process, const protocol::victims_wanted& x);
+  protocol::plan_ptr placement(const protocol::gang& who, const base::attempt_id& attempt) const;
   void give_list(const item& list);
   void put_list(const place& shard, const protocol::view_wanted& x);
   void tell_watchers(std::size_t pod);
   void tell_left(std::uint8_t process, const protocol::pods_awaited& x);
-  protocol::gang_ptr facts() const;
-  bool is_wanted() const;
+  protocol::gang_ptr facts(std::size_t gang) const;
+  bool is_wanted(std::size_t gang) const;
 
   // judge.cpp
   void judge_effect(const place& of, const protocol::effect& e);
   void judge_binding(const protocol::http_request& request);
+  void judge_removal(const api_truth& before);
   void judge_store(const log& before);
-  void judge_object(const protocol::decision_ptr& was);
+  void judge_objects(const api_truth& before);
+  void judge_object(const protocol::decision_ptr& was, const protocol::decision_ptr& is);
   void judge_change(const protocol::decision& was, const protocol::decision& is);
   void note_plan(const protocol::decision& what);
   void judge_room();
+  void judge_room(std::uint32_t shard, const shards::shard_role& role);
   void judge_known(std::uint32_t shard, const shards::shard_role& role);
   void judge_pods(const api_truth& before);
 
@@ -273,8 +294,8 @@ private:
   /// A process's queue.
   struct queue {
     bool has_partition = false; ///< as far as it knows
-    bool is_trying = false;
-    std::uint32_t failed = 0;
+    std::array<bool, gangs_most> is_trying{};
+    std::array<std::uint32_t, gangs_most> failed{};
   };
   std::array<queue, processes> queues_;
   bool is_open_ = false; ///< not while the world warms up
@@ -292,28 +313,20 @@ private:
   bool was_looked_at_ = false;                                     ///< since the log changed
 
   // what happened, as far as judging it needs it
-  bool was_removed_ = false;
+  std::uint32_t was_removed_ = 0; ///< bit per gang
   bool had_death_ = false;
   bool had_new_coordinator_ = false;
-  base::attempt_id begun_; ///< the last attempt that the partition of today has begun
+  /// By gang: the last attempt that the partition of today has begun.
+  std::array<base::attempt_id, gangs_most> begun_;
   /// Highest epoch that a shard has taken down, by process.
   std::array<std::array<std::uint64_t, shards>, processes> obeyed_{};
   std::uint32_t decided_ = 0; ///< bit 2 * pod + node: a durable decision has put it there
+  /// What the present owner of a shard began with: unfinished decisions of others' making.
+  std::array<std::vector<base::attempt_id>, shards> listed_;
 
   std::vector<std::string_view> passed_;
   std::optional<finding> broken_;
 };
-
-/// The constants of the world: node n is in shard n.
-struct scene {
-  base::gang_uid gang{"gang-uid"};
-  base::partition_id partition;
-  std::array<protocol::node_facts_ptr, shards> nodes;
-  base::shape_ptr shape;
-};
-const scene& the_scene();
-/// Of a node's name; 0 or 1.
-std::uint32_t node_number(std::string_view name);
 
 /// The timer of a role's shell that asks the log once more what it has not answered.
 inline constexpr protocol::timer_id log_overdue{9000, 0};

@@ -97,9 +97,11 @@ void world::act(const cell&, const place& at, protocol::send& x) {
         || std::holds_alternative<protocol::gangs_kept>(x.what))
       return;
     break;
-  case role_kind::planner:
   case role_kind::preemption:
-  case role_kind::evictor:
+    if (const auto* ask = std::get_if<protocol::victims_wanted>(&x.what))
+      find_victims(at.in, *ask);
+    return;
+  case role_kind::planner:
   case role_kind::status:
   case role_kind::admin:
     return;
@@ -114,6 +116,7 @@ void world::act(const cell&, const place& at, protocol::send& x) {
   case role_kind::partition:
   case role_kind::gang:
   case role_kind::binder:
+  case role_kind::evictor:
     break;
   }
   tell(at, x.to, std::move(x.what));

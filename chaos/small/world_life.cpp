@@ -6,6 +6,7 @@
 #include "base/ensure.hpp"
 #include "bridge/binder_role.hpp"
 #include "bridge/decisions_role.hpp"
+#include "bridge/evictor_role.hpp"
 #include "chaos/small/world.hpp"
 #include "protocol/gang_role.hpp"
 #include "protocol/partition_role.hpp"
@@ -44,12 +45,13 @@ protocol::role_ptr make_role(const place& where, const world::options& how) {
                                      .started_condition = {}});
   case role_kind::binder:
     return std::make_unique<bridge::binder_role>();
+  case role_kind::evictor:
+    return std::make_unique<bridge::evictor_role>(bridge::evictor_role::options{});
   case role_kind::topology:
   case role_kind::planner:
   case role_kind::queue:
   case role_kind::preemption:
   case role_kind::mirror:
-  case role_kind::evictor:
   case role_kind::status:
   case role_kind::admin:
   case role_kind::keeper:
@@ -64,8 +66,11 @@ protocol::role_ptr make_role(const place& where, const world::options& how) {
 
 } // namespace
 
-world::world(options how) : how_(how) {
+world::world(options how)
+    : how_(how),
+      api_(how.gangs, how.has_victim ? the_scene().nodes[node_of_victim]->name.value : "") {
   ensure(!has_objects() || !how_.fast_path); // its records ride on a batch of the store
+  ensure(how_.gangs == 1 || how_.gangs == gangs_most, how_.gangs);
   if (has_objects())
     begin_processes();
   else
@@ -79,7 +84,9 @@ world::world(options how) : how_(how) {
   ensure(!broken_ && timers_.empty(), timers_.size());
   begin_step();
   is_open_ = true;
-  try_gang(0);
+  for (auto& q : queues_)
+    q.failed.fill(how_.lost_before);
+  try_all(0);
 }
 
 // ---------------------------------------------------------------- beginnings
@@ -90,8 +97,12 @@ void world::begin_process(persistence::disk on) {
   last_life_ = found_there.last_incarnation;
   queues_[0].has_partition = true;
   const auto partition = protocol::to_partition(the_scene().partition);
-  for (const auto& where : {protocol::to_shard({0}), protocol::to_shard({1}),
-                            protocol::to(role_kind::binder), partition}) {
+  std::vector<address> all{protocol::to_shard({0}), protocol::to_shard({1}),
+                           protocol::to(role_kind::binder)};
+  if (how_.has_victim)
+    all.push_back(protocol::to(role_kind::evictor));
+  all.push_back(partition);
+  for (const auto& where : all) {
     persistence::recovered_role left{std::move(found_there.roles[where]), {}, {}};
     if (where == partition) {
       left.decisions = std::move(found_there.decisions);
@@ -218,7 +229,8 @@ void world::die(const place& where) {
     parent_hears(child(protocol::to_partition(the_scene().partition)));
     return;
   case role_kind::partition:
-    bury(child(protocol::to_gang(the_scene().gang)));
+    for (const auto& gang : the_scene().gangs)
+      bury(child(protocol::to_gang(gang)));
     begun_ = {};
     break;
   case role_kind::shard:
@@ -227,6 +239,7 @@ void world::die(const place& where) {
     bury(child(protocol::to_node(the_scene().nodes.at(where.index)->uid)));
     break;
   case role_kind::binder:
+  case role_kind::evictor:
   case role_kind::decisions:
     orphan_requests(where);
     break;
@@ -235,7 +248,6 @@ void world::die(const place& where) {
   case role_kind::queue:
   case role_kind::preemption:
   case role_kind::mirror:
-  case role_kind::evictor:
   case role_kind::status:
   case role_kind::admin:
   case role_kind::keeper:
@@ -269,13 +281,17 @@ void world::orphan_requests(const place& of) {
 void world::crash(std::size_t kept) {
   begin_step();
   const auto before = log_;
-  std::erase_if(under_way_, [](const auto& x) { return x->what != item::kind::request; });
+  std::erase_if(under_way_, [](const auto& x) {
+    return x->what != item::kind::request && x->what != item::kind::departure;
+  });
   orphan_requests(protocol::to(role_kind::binder));
+  orphan_requests(protocol::to(role_kind::evictor));
   roles_.clear();
   timers_.clear();
   now_ = {};
   begun_ = {};
-  queues_[0] = {.has_partition = true, .is_trying = false, .failed = 1};
+  end_queue(0, 1);
+  queues_[0].has_partition = true;
   begin_process(how_.has_lying_disk ? before->first() : before->crash(kept));
   see_everything();
   judge_store(*before);
