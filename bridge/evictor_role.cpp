@@ -15,6 +15,15 @@
 
 namespace tutti::bridge {
 
+namespace {
+
+/// How a touch ends that stops an attempt's evictions.
+std::string stop_of(const base::attempt_id& attempt) {
+  return " stops " + to_text(attempt);
+}
+
+} // namespace
+
 evictor_role::evictor_role(options o)
     : options_(std::move(o)), window_(limits::evictions_in_flight) {}
 
@@ -140,7 +149,8 @@ std::optional<protocol::http_request> evictor_role::next_exchange(request_id id)
     return get_pod_request(r.who.pod_name);
   case step::touching:
     return touch_request({r.who.pod_name, r.who.pod, fence_of_request(r),
-                          fmt::format("e{:x}.{}.{}", seed_, incarnation_, r.touch_no)});
+                          fmt::format("e{:x}.{}.{}{}", seed_, incarnation_, r.touch_no,
+                                      stop_of(r.attempt))});
   }
   return std::nullopt;
 }
@@ -284,12 +294,14 @@ void evictor_role::on_touch(request_id id, request& r, verdict v, protocol::effe
     retry(id, r, {}, out);
 }
 
-/// Somebody else decided otherwise since we marked it: a newer owner, or a withdrawal.
+/// Somebody else decided otherwise since we marked it: a newer owner, or a withdrawal. That of our
+/// own attempt may be older than the mark: what gangs ask may be long on its way.
 bool evictor_role::is_reprieved(const request& r, const pod_view& pod) const {
   const auto own = fence_of_request(r);
   const bool is_fenced =
       pod.fenced && pod.fenced->partition == own.partition && pod.fenced->epoch > own.epoch;
-  return (is_fenced || (r.was_marked && pod.touch != r.touch))
+  const bool is_over = pod.touch.ends_with(stop_of(r.attempt));
+  return (is_fenced || is_over || (r.was_marked && pod.touch != r.touch))
          && !base::is_planted(base::mutant::evict_the_reprieved);
 }
 

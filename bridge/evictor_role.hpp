@@ -18,7 +18,9 @@ namespace tutti::bridge {
 /// A victim may be replaced under the same name, changed by its kubelet at any moment, or reprieved
 /// by a withdrawal while our DELETE is on its way. So the DELETE carries the uid and the version
 /// that the DisruptionTarget patch returned; if the version has moved, the pod is read, and only if
-/// nobody has touched or fenced it since, it is marked and deleted again.
+/// nobody has touched or fenced it since, it is marked and deleted again. A question may come long
+/// after its attempt was stopped, even to another life of this role: so the touch that stops an
+/// attempt names it.
 ///
 ///     marking ─▶ deleting ─▶ waiting (polls) ─ 404 or another uid ─▶ victim_gone
 ///        ▲           │ 409, unknown (B3)

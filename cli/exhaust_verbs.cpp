@@ -37,7 +37,9 @@ struct flags {
   std::uint32_t lost_before = 0;
   std::optional<std::uint32_t> retries_at_once;
   std::uint64_t states_per_fault = 0; ///< 0 = all
+  std::uint64_t shuffle = 0;
   bool has_victim = false;
+  bool begins_with_collision = false;
   std::uint32_t budget_seconds = 60;
 };
 
@@ -120,6 +122,8 @@ column search(const flags& how, bool is_fast, std::uint32_t searches) {
              .retries_at_once = how.retries_at_once.value_or(how.gangs > 1 ? 0 : 1)},
       .faults = how.faults,
       .kinds = kinds_of(how)};
+  options.shuffle = how.shuffle;
+  options.begins_with_collision = how.begins_with_collision;
   if (how.states_per_fault > 0)
     options.states_per_fault = how.states_per_fault;
   auto until = begin + budget;
@@ -166,6 +170,11 @@ int exhaust(const flags& how) {
            "docs/internals/small_model.md says which kinds go with which log"});
       return wrong_usage;
     }
+  if (how.begins_with_collision && (how.log != "objects" || how.gangs != 2)) {
+    print_error({base::code::bad_input, "--collision needs two gangs whose shards change owners",
+                 "add --log objects --gangs 2"});
+    return wrong_usage;
+  }
   std::vector<column> all;
   const std::uint32_t searches = how.path == "both" && how.log == "store" ? 2 : 1;
   if (how.path != "fast" || how.log == "objects")
@@ -210,6 +219,12 @@ void add_exhaust_verb(CLI::App& chaos, std::function<int()>& run) {
                    "so many tries follow without a wait (default 1, of two gangs 0)")
       ->check(CLI::Range(0, 3));
   verb->add_flag("--victim", how->has_victim, "a pod runs where a member is to go");
+  verb->add_flag(
+      "--collision", how->begins_with_collision,
+      "two gangs are decided and were promised the same room (with --log objects --gangs "
+      "2)");
+  verb->add_option("--shuffle", how->shuffle,
+                   "another order for each number: a budget sees other parts (default: none)");
   verb->add_option("--states-per-fault", how->states_per_fault,
                    "look at so many new states behind each fault (default: all)")
       ->check(CLI::PositiveNumber);

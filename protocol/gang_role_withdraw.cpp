@@ -75,8 +75,19 @@ void gang_role::hear(const released& x) {
 /// The whole plan is taken back, because the minimum cannot be reached and nobody of it is bound,
 /// as far as we know. To know it, every member is touched first: a Binding of a paused predecessor
 /// may have won.
+///
+/// Upholds S9: whoever resumes the decision does not know whom its former life has begun to evict.
+/// Victims that are touched first outlive a removal that is still on its way.
 void gang_role::withdraw(std::string cause) {
   ensure(rolling_->bound_count() == 0, name_.name);
+  const bool is_resumed = gang_ == nullptr;
+  if (is_resumed && state_ == attempt_state::committing && victims_left_ > 0) {
+    go(attempt_state::evicting);
+    is_late_ = true;
+    late_ = std::move(cause);
+    out_.tell(to(role_kind::evictor), stop_evicting{attempt_, victims(), fence_epoch_});
+    return;
+  }
   go(attempt_state::withdrawing);
   progress(reason_code::reservation_conflict);
   withdrawal_ = std::move(cause);

@@ -8,6 +8,7 @@
 
 #include "base/ensure.hpp"
 #include "base/hash.hpp"
+#include "chaos/small/collision.hpp"
 
 namespace tutti::chaos::small {
 
@@ -29,7 +30,8 @@ public:
       for (const auto& line : current_->path())
         std::fprintf(stderr, "  %s\n", line.c_str());
     });
-    enter(world{how_.of}, how_.faults, UINT64_MAX);
+    enter(how_.begins_with_collision ? before_collision(how_.of) : world{how_.of}, how_.faults,
+          UINT64_MAX);
     while (!stack_.empty() && !out_.broken && go_on())
       advance();
     out_.is_complete = stack_.empty() && !out_.broken && !was_cut_;
@@ -41,7 +43,6 @@ private:
   struct frame {
     world at;
     std::vector<step> steps;
-    std::size_t free = 0; ///< so many of them cost no fault
     std::size_t next = 0;
     std::uint32_t faults_left = 0;
     std::uint64_t until = UINT64_MAX; ///< states, where the branch behind a fault is cut off
@@ -62,10 +63,9 @@ private:
     }
     const auto n = top.next++;
     const auto& s = top.steps[n];
-    const bool is_fault = n >= top.free;
-    const auto left = top.faults_left - (is_fault ? 1 : 0);
+    const auto left = top.faults_left - (s.is_fault ? 1 : 0);
     auto until = top.until;
-    if (is_fault && how_.states_per_fault < UINT64_MAX - out_.states)
+    if (s.is_fault && how_.states_per_fault < UINT64_MAX - out_.states)
       until = std::min(until, out_.states + how_.states_per_fault);
     auto next = top.at;
     ++out_.steps;
@@ -119,12 +119,12 @@ private:
     if (stack_.size() > path_longest || x.tries() > tries_most * x.gangs())
       return fail(
           {"L3", fmt::format("no rest after {} steps and {} attempts", stack_.size(), x.tries())});
-    if (!seen_.insert(base::hash_combine(x.state_hash(), faults_left)).second)
+    const auto hash = base::hash_combine(x.state_hash(), faults_left);
+    if (!seen_.insert(hash).second)
       return;
     ++out_.states;
-    frame f{std::move(x), {}, 0, 0, faults_left, until};
+    frame f{std::move(x), {}, 0, faults_left, until};
     f.steps = steps_of(f.at, how_.is_reduced);
-    f.free = f.steps.size();
     if (how_.is_old_owner_slow)
       std::stable_partition(f.steps.begin(), f.steps.end(),
                             [&f](const step& s) { return !is_of_old_owner(f.at, s); });
@@ -134,12 +134,26 @@ private:
         return fail(std::move(*wrong));
     }
     if (faults_left > 0)
-      for (int k = 0; k < fault_kind_count; ++k)
-        if (const auto kind = static_cast<fault_kind>(k); is_wanted(kind)) {
-          const auto more = faults_of(f.at, kind);
-          f.steps.insert(f.steps.end(), more.begin(), more.end());
-        }
+      add_faults(f);
+    if (how_.shuffle != 0)
+      shuffle(f.steps, base::hash_combine(hash, how_.shuffle));
     stack_.push_back(std::move(f));
+  }
+
+  void add_faults(frame& f) const {
+    for (int k = 0; k < fault_kind_count; ++k)
+      if (const auto kind = static_cast<fault_kind>(k); is_wanted(kind))
+        for (auto& each : faults_of(f.at, kind)) {
+          each.is_fault = true;
+          f.steps.push_back(std::move(each));
+        }
+  }
+
+  static void shuffle(std::vector<step>& all, std::uint64_t dice) {
+    for (auto n = all.size(); n > 1; --n) {
+      dice = base::hash_combine(dice, n);
+      std::swap(all[n - 1], all[dice % n]);
+    }
   }
 
   static bool is_of_old_owner(const world& x, const step& s) {

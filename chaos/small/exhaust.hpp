@@ -16,10 +16,15 @@ struct exhaust_options {
   world::options of{};
   std::uint32_t faults = 0;        ///< so many may happen on one path
   std::vector<fault_kind> kinds{}; ///< only these; empty = all
-  bool is_reduced = true;          ///< false: every order is tried, without reduction.cpp
+  /// Two decisions collide from the beginning (collision.hpp), and two faults have happened.
+  bool begins_with_collision = false;
+  bool is_reduced = true; ///< false: every order is tried, without reduction.cpp
   /// What a process says and hears that has lost something and does not know comes last. All orders
   /// are the same; a budget sees others of them.
   bool is_old_owner_slow = false;
+  /// Another order of the same steps for each number, faults among the others; 0 = as they come,
+  /// faults last. What a budget sees of two faults is scattered then.
+  std::uint64_t shuffle = 0;
   std::uint64_t states_max = UINT64_MAX;
   /// So many new states are looked at behind each fault: breadth, where all of it is too much.
   std::uint64_t states_per_fault = UINT64_MAX;

@@ -127,6 +127,8 @@ std::vector<step> faults_of(const world& x, fault_kind kind) {
   case fault_kind::shard_takeover:
     for (std::uint32_t s = 0; s < shards; ++s)
       add_takeover(1u << s, out);
+    if (x.gangs() > 1) // one alone does not make room for a rival
+      add_takeover((1u << shards) - 1, out);
     break;
   case fault_kind::snapshot:
     for (std::size_t s = 0; s < shards; ++s) {

@@ -54,6 +54,7 @@ struct step {
   kind what = kind::deliver;
   std::size_t at = 0;
   place who; ///< kill
+  bool is_fault = false;
 };
 
 /// Everything that happens without a fault: all that is under way, in any order that its channels

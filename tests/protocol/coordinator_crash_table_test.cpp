@@ -118,6 +118,23 @@ TEST_F(crash_table, C6_nobody_else_is_evicted_whoever_might_do_as_well) {
     EXPECT_EQ(m.who.pod, base::pod_uid{"v0"});
 }
 
+/// A DELETE of the former life may still be on its way: touched first, it is refused.
+TEST_F(crash_table, S9_a_withdrawal_after_a_crash_stops_the_evictions_of_the_former_life) {
+  victims = {{.pod = {"v0"}, .node = {"n"}}};
+  is_committed();
+  all_ack();
+  EXPECT_EQ(sent<evict>().size(), 1u);
+  restarts();
+  reads("p0", pod_state::gone);
+  reads("p1", pod_state::pending);
+  auto stops = sent<stop_evicting>();
+  ASSERT_EQ(stops.size(), 1u);
+  EXPECT_EQ(stops[0].second.who.size(), 1u);
+  EXPECT_TRUE(sent<touch>().empty()) << "members come after the victims";
+  hear(eviction_stopped{attempt});
+  EXPECT_EQ(role->state(), attempt_state::withdrawing);
+}
+
 TEST_F(crash_table, C7_every_member_is_read_and_only_the_unbound_are_bound) {
   is_binding();
   binds("p0");
