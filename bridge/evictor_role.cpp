@@ -148,9 +148,9 @@ std::optional<protocol::http_request> evictor_role::next_exchange(request_id id)
   case step::waiting:
     return get_pod_request(r.who.pod_name);
   case step::touching:
-    return touch_request({r.who.pod_name, r.who.pod, fence_of_request(r),
-                          fmt::format("e{:x}.{}.{}{}", seed_, incarnation_, r.touch_no,
-                                      stop_of(r.attempt))});
+    return touch_request(
+        {r.who.pod_name, r.who.pod, fence_of_request(r),
+         fmt::format("e{:x}.{}.{}{}", seed_, incarnation_, r.touch_no, stop_of(r.attempt))});
   }
   return std::nullopt;
 }

@@ -236,7 +236,10 @@ void gang_role::hear(const victim_gone& x) {
   out_.add(fault{"C6"});
   if (victims_left_ == 0 && state_ == attempt_state::evicting) {
     out_.add(disarm{{deadline_timer, 0}});
-    start_binding();
+    if (was_covered_)
+      start_binding();
+    else
+      withdraw(late_); // they were being stopped for that
   }
 }
 

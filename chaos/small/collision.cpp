@@ -41,11 +41,14 @@ world before_collision(const world::options& of) {
     return says<protocol::last_look>(it) && is_of(it, 0);
   };
   // The first gang has all its promises and does not look yet; the second one's questions are late.
-  while (deliver_one(x, [&](const item& it) {
+  const auto may_come = [&](const item& it) {
     return !is_last_look(it) && !(says<protocol::prepare>(it) && is_of(it, 1));
-  })) {
+  };
+  while (deliver_one(x, may_come)) {
   }
   x.crash_one(home_of_shards);
+  while (deliver_one(x, may_come)) { // until the shards have their views
+  }
   while (!is_decided(x, 1) && deliver_one(x, [&](const item& it) { return !is_last_look(it); })) {
   }
   ensure(is_decided(x, 1) && !is_decided(x, 0));

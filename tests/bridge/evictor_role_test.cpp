@@ -250,8 +250,8 @@ TEST_F(Evictor, after_a_restart_all_victims_of_the_plan_are_touched) {
 /// A copy of the question that was long on its way: the attempt is withdrawn by now.
 TEST_F(Evictor, S9_a_late_question_of_a_stopped_attempt_evicts_nobody) {
   stop({victim()});
-  const auto touch = std::string{
-      body().at("metadata").at("annotations").at("tutti.dev/touch").as_string()};
+  const auto touch =
+      std::string{body().at("metadata").at("annotations").at("tutti.dev/touch").as_string()};
   show(200, {.version = "9", .touch = touch});
   EXPECT_EQ(stopped(), 1u);
   evict();

@@ -135,6 +135,20 @@ TEST_F(crash_table, S9_a_withdrawal_after_a_crash_stops_the_evictions_of_the_for
   EXPECT_EQ(role->state(), attempt_state::withdrawing);
 }
 
+TEST_F(crash_table, S9_a_withdrawal_after_a_crash_goes_on_when_the_victims_turn_out_to_be_gone) {
+  victims = {{.pod = {"v0"}, .node = {"n"}}};
+  is_committed();
+  all_ack();
+  restarts();
+  reads("p0", pod_state::gone);
+  reads("p1", pod_state::pending);
+  EXPECT_EQ(sent<stop_evicting>().size(), 1u);
+  hear(victim_gone{attempt, {"v0"}});
+  EXPECT_EQ(role->state(), attempt_state::withdrawing);
+  hear(eviction_stopped{attempt});
+  EXPECT_EQ(role->state(), attempt_state::withdrawing);
+}
+
 TEST_F(crash_table, C7_every_member_is_read_and_only_the_unbound_are_bound) {
   is_binding();
   binds("p0");
