@@ -40,6 +40,8 @@ struct flags {
   std::uint64_t shuffle = 0;
   bool has_victim = false;
   bool begins_with_collision = false;
+  bool is_old_owner_slow = false;
+  bool is_every_world = false;
   std::uint32_t budget_seconds = 60;
 };
 
@@ -123,6 +125,7 @@ column search(const flags& how, bool is_fast, std::uint32_t searches) {
       .faults = how.faults,
       .kinds = kinds_of(how)};
   options.shuffle = how.shuffle;
+  options.is_old_owner_slow = how.is_old_owner_slow;
   options.begins_with_collision = how.begins_with_collision;
   if (how.states_per_fault > 0)
     options.states_per_fault = how.states_per_fault;
@@ -160,6 +163,72 @@ column search(const flags& how, bool is_fast, std::uint32_t searches) {
   return {is_fast ? "fast" : how.log == "objects" ? "objects" : "long", options.of, std::move(r)};
 }
 
+/// A world with its name in the table.
+struct named_flags {
+  const char* name;
+  flags with;
+};
+
+/// One fault, and two where a row needs them.
+std::vector<named_flags> every_world(const flags& how) {
+  const auto with = [&how](auto change) {
+    auto out = how;
+    out.faults = 1;
+    out.states_per_fault = how.states_per_fault > 0 ? how.states_per_fault : 100;
+    change(out);
+    return out;
+  };
+  const auto with_objects = [&with](auto change) {
+    return with([&change](flags& x) {
+      x.log = "objects";
+      change(x);
+    });
+  };
+  return {
+      {"long", with([](flags& x) { x.path = "long"; })},
+      {"fast", with([](flags& x) { x.path = "fast"; })},
+      {"objects", with_objects([](flags&) {})},
+      {"victim", with([](flags& x) { x.has_victim = true; })},
+      {"victim/obj", with_objects([](flags& x) { x.has_victim = true; })},
+      {"rivals", with([](flags& x) { x.gangs = 2; })},
+      {"rivals/obj", with_objects([](flags& x) { x.gangs = 2; })},
+      {"collision", with_objects([](flags& x) {
+         x.gangs = 2;
+         x.begins_with_collision = true;
+       })},
+      {"death+del", with([](flags& x) {
+         x.faults = 2;
+         x.kinds = {"actor", "removal"};
+         x.states_per_fault *= 4;
+       })},
+      {"taken+del", with_objects([](flags& x) {
+         x.faults = 2;
+         x.kinds = {"takeover", "removal"};
+         x.is_old_owner_slow = true;
+         x.states_per_fault *= 4;
+       })},
+  };
+}
+
+/// Every world with its share of the budget, as one table. Rows that none of them has reached are
+/// told, and break nothing: a budget may be too small.
+int search_every_world(const flags& how) {
+  const auto worlds = every_world(how);
+  std::vector<column> all;
+  for (const auto& each : worlds) {
+    all.push_back(
+        search(each.with, each.with.path == "fast", static_cast<std::uint32_t>(worlds.size())));
+    all.back().name = each.name;
+  }
+  print_rows(all);
+  for (const auto& row : small::all_rows())
+    if (std::all_of(all.begin(), all.end(), [&](const auto& c) { return hits(c.found, row) == 0; }))
+      fmt::print("{}: not reached by any of them\n", row);
+  const bool holds =
+      std::none_of(all.begin(), all.end(), [](const auto& c) { return c.found.broken; });
+  return holds ? done : broken;
+}
+
 /// The fast path writes its records in one batch with the decision: only the store has batches.
 int exhaust(const flags& how) {
   for (const auto kind : kinds_of(how))
@@ -175,6 +244,8 @@ int exhaust(const flags& how) {
                  "add --log objects --gangs 2"});
     return wrong_usage;
   }
+  if (how.is_every_world)
+    return search_every_world(how);
   std::vector<column> all;
   const std::uint32_t searches = how.path == "both" && how.log == "store" ? 2 : 1;
   if (how.path != "fast" || how.log == "objects")
@@ -219,6 +290,10 @@ void add_exhaust_verb(CLI::App& chaos, std::function<int()>& run) {
                    "so many tries follow without a wait (default 1, of two gangs 0)")
       ->check(CLI::Range(0, 3));
   verb->add_flag("--victim", how->has_victim, "a pod runs where a member is to go");
+  verb->add_flag("--every", how->is_every_world,
+                 "all worlds, one after the other, and one table of what each has reached");
+  verb->add_flag("--slow-old-owner", how->is_old_owner_slow,
+                 "what a process says and hears that has lost something comes last");
   verb->add_flag(
       "--collision", how->begins_with_collision,
       "two gangs are decided and were promised the same room (with --log objects --gangs "
