@@ -201,6 +201,11 @@ std::vector<named_flags> every_world(const flags& how) {
          x.kinds = {"actor", "removal"};
          x.states_per_fault *= 4;
        })},
+      {"taken", with_objects([](flags& x) {
+         x.kinds = {"takeover"};
+         x.is_old_owner_slow = true;
+         x.states_per_fault *= 4;
+       })},
       {"taken+del", with_objects([](flags& x) {
          x.faults = 2;
          x.kinds = {"takeover", "removal"};

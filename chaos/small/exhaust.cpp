@@ -136,7 +136,7 @@ private:
     if (faults_left > 0)
       add_faults(f);
     if (how_.shuffle != 0)
-      shuffle(f.steps, base::hash_combine(hash, how_.shuffle));
+      shuffle(f.steps, base::hash_combine(out_.states, how_.shuffle));
     stack_.push_back(std::move(f));
   }
 

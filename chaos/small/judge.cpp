@@ -46,7 +46,24 @@ void world::judge_effect(const place& of, const protocol::effect& e) {
     if (v != nullptr && v->yes && v->attempt.epoch.value < highest)
       say("S8", fmt::format("shard {} votes yes for epoch {} after {}", of.index,
                             v->attempt.epoch.value, highest));
+    const auto* held = std::get_if<protocol::ack>(&s->what);
+    if (held != nullptr && !held->refused && of == place_of(of.index))
+      judge_ack(of.index, held->attempt);
   }
+}
+
+/// Upholds S1a where decisions collide (P11): an ack says that the room is held, so it is held for
+/// nobody else.
+void world::judge_ack(std::uint32_t shard, const base::attempt_id& attempt) {
+  const auto* role = static_cast<const shards::shard_role*>(find(place_of(shard)));
+  const auto* r = role != nullptr ? role->reservations().find(attempt) : nullptr;
+  const auto waits = [this](const auto& seat) {
+    return api_.all()[pod_number(seat.first)].node.empty();
+  };
+  if (r == nullptr || std::none_of(r->left.begin(), r->left.end(), waits))
+    return;
+  if (const auto sum = room_of(shard, *role); sum.pods > 1)
+    say("S1a", fmt::format("shard {} acks room that it has promised to {} pods", shard, sum.pods));
 }
 
 /// Upholds S3: by the decisions that are durable.
@@ -108,6 +125,11 @@ void world::judge_room() {
 /// names; there is room for one. Decisions that a new owner has found in the log may need more
 /// (P11): then nothing else is promised.
 void world::judge_room(std::uint32_t shard, const shards::shard_role& role) {
+  if (const auto sum = room_of(shard, role); sum.pods > 1 && sum.is_promised_here)
+    say("S1a", fmt::format("the room of node n{} is promised to {} pods", shard, sum.pods));
+}
+
+world::promises world::room_of(std::uint32_t shard, const shards::shard_role& role) const {
   std::uint32_t there = 0;    // a bit per pod
   std::uint32_t promised = 0; // … but by decisions that were found
   bool has_credit = false;
@@ -115,8 +137,8 @@ void world::judge_room(std::uint32_t shard, const shards::shard_role& role) {
     const auto& x = api_.all()[n];
     return !x.is_gone && !x.node.empty() && node_number(x.node) == shard;
   };
+  const auto& found = listed_[shard];
   for (const auto& [attempt, r] : role.reservations().all()) {
-    const auto& found = listed_[shard];
     const bool is_found = std::find(found.begin(), found.end(), attempt) != found.end();
     bool has_open = false;
     for (const auto& [pod, node] : r.left) {
@@ -135,9 +157,7 @@ void world::judge_room(std::uint32_t shard, const shards::shard_role& role) {
       promised &= ~(1u << n);
     }
   const int lent = has_credit && is_here(the_victim) ? 1 : 0;
-  if (std::popcount(there) - lent > 1 && promised != 0)
-    say("S1a",
-        fmt::format("the room of node n{} is promised to {} pods", shard, std::popcount(there)));
+  return {std::popcount(there) - lent, promised != 0};
 }
 
 /// Upholds S1a: nobody else is here to whom room could be promised that is taken. So it must be

@@ -279,6 +279,13 @@ private:
   void note_plan(const protocol::decision& what);
   void judge_room();
   void judge_room(std::uint32_t shard, const shards::shard_role& role);
+  void judge_ack(std::uint32_t shard, const base::attempt_id& attempt);
+  /// What a shard has promised, by the API server's truth.
+  struct promises {
+    int pods = 0;                  ///< that need room: bound or promised, less a victim
+    bool is_promised_here = false; ///< some of them by this owner, not by a decision that it found
+  };
+  promises room_of(std::uint32_t shard, const shards::shard_role& role) const;
   void judge_known(std::uint32_t shard, const shards::shard_role& role);
   void judge_pods(const api_truth& before);
 
