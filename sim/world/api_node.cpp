@@ -252,7 +252,7 @@ void api_node::tell(std::uint64_t key, std::vector<protocol::event> events) {
 void api_node::arm() {
   auto next = plane_.next_deadline();
   for (const auto& [key, x] : live_)
-    if (x.at_server)
+    if (x.at_server && !is_cut_off(x.client)) // else nothing of it is served when it is due
       if (const auto own = x.at_server->next_deadline(); own && (!next || *own < *next))
         next = own;
   if (!next || (armed_ && *armed_ <= *next && *armed_ > time_.now()))
