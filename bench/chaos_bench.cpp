@@ -41,7 +41,8 @@ chaos::schedule world_w0(std::uint64_t seed) {
                                          .replicas = replicas,
                                          .faults_for = minute,
                                          .quiet_for = 0s,
-                                         .takes_every_kind = true});
+                                         .takes_every_kind = true,
+                                         .aimed_percent = 0});
   out.shards = shards;
   std::erase_if(out.actions, [](const auto& a) {
     return (a.what == "node" && a.at == base::duration{}) || a.what == "gang";

@@ -1,11 +1,14 @@
 #include "chaos/nemesis.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "actors/replica.hpp"
 #include "base/ensure.hpp"
+#include "chaos/coverage.hpp"
 #include "protocol/sharding.hpp"
 
 namespace tutti::chaos {
@@ -96,10 +99,43 @@ nemesis::deed nemesis::deed_of(std::string_view what) {
 }
 
 void nemesis::perform(const action& x) {
+  if (x.with.contains(std::string{when_key}))
+    aimed_.push_back({&x, false});
+  else
+    happen(x);
+}
+
+/// What an action does may end processes and roles: never amid a step of one.
+void nemesis::turn() {
+  while (true) {
+    const auto due =
+        std::find_if(aimed_.begin(), aimed_.end(), [](const auto& a) { return a.is_due; });
+    if (due == aimed_.end())
+      return;
+    const auto& x = *due->what;
+    aimed_.erase(due);
+    happen(x);
+  }
+}
+
+void nemesis::happen(const action& x) {
   if (tell_)
-    tell_(x);
-  if ((this->*deed_of(x.what))(x))
-    ++done_[x.what];
+    tell_(x, moment::comes);
+  if (!(this->*deed_of(x.what))(x))
+    return;
+  ++done_[x.what];
+  if (!waits_for_its_place(x))
+    strikes(x);
+}
+
+void nemesis::strikes(const action& x) const {
+  if (tell_)
+    tell_(x, moment::strikes);
+}
+
+bool waits_for_its_place(const action& x) {
+  return x.what == "crash_at" || x.what == "kill_at" || x.what == "late" || x.what == "api"
+         || x.what == "link";
 }
 
 sim::process* nemesis::process(const action& x) const {
@@ -108,6 +144,7 @@ sim::process* nemesis::process(const action& x) const {
 
 /// Whatever may still fail is called off, and whoever is down comes up.
 void nemesis::heal() {
+  aimed_.clear();
   awaited_.clear();
   down_.clear();
   stall_.clear();
@@ -216,6 +253,16 @@ protocol::address nemesis::named(std::string_view role) const {
 
 void nemesis::stepped(sim::process& who, const protocol::address& where, const protocol::event&,
                       const protocol::effects& wanted) {
+  if (!aimed_.empty()) {
+    std::set<std::string_view> met;
+    if (const auto* role = who.role(where))
+      met = states_of(where, *role);
+    for (const auto& w : wanted.list())
+      if (const auto* x = std::get_if<protocol::exchange>(&w))
+        met.insert(step_of(where, x->request));
+    for (auto& a : aimed_)
+      a.is_due |= met.contains(text(*a.what, when_key));
+  }
   if (places_.empty() && copies_.empty())
     return;
   for (const auto& w : wanted.list()) {
@@ -224,6 +271,7 @@ void nemesis::stepped(sim::process& who, const protocol::address& where, const p
         return p.what->target == who.name() && text(*p.what, "row") == f->id && --p.left == 0;
       });
       if (hit != places_.end()) {
+        strikes(*hit->what);
         places_.erase(hit);
         who.kill(where);
       }
@@ -247,11 +295,13 @@ void nemesis::hear_again(sim::process& who, const protocol::address& from,
   });
   if (hit == copies_.end())
     return;
-  on_.time().after(time_of(*hit->what, "by"), [this, &who, from, to = what.to, again = what.what,
-                                               disks_lost = who.disks_lost()] {
+  on_.time().after(time_of(*hit->what, "by"), [this, &who, &x = *hit->what, from, to = what.to,
+                                               again = what.what, disks_lost = who.disks_lost()] {
     const bool is_of_another_disk = on_.processes() == 1 && who.disks_lost() != disks_lost;
-    if (who.is_up() && !is_of_another_disk)
-      who.replica()->routes().send(from, to, again);
+    if (!who.is_up() || is_of_another_disk)
+      return;
+    strikes(x);
+    who.replica()->routes().send(from, to, again);
   });
   hit->left = 1;
   if (hit->more-- == 0)
@@ -356,6 +406,7 @@ sim::api_verdict nemesis::judge(const protocol::http_request& request) {
   for (auto pos = awaited_.begin(); pos != awaited_.end(); ++pos)
     if (pos->what->target == word && --pos->left == 0) {
       const auto verdict = verdict_of(*pos->what);
+      strikes(*pos->what);
       awaited_.erase(pos);
       return verdict;
     }
@@ -378,6 +429,7 @@ sim::frame_verdict nemesis::judge_frame(const std::string& to) {
     if (pos->what->target != to || --pos->left > 0)
       continue;
     const auto& x = *pos->what;
+    strikes(x);
     if (pos->more-- == 0)
       frames_.erase(pos);
     else

@@ -34,8 +34,17 @@ public:
   const std::map<std::string, std::uint64_t, std::less<>>& done() const { return done_; }
   /// A promise that an action itself has seen broken.
   const std::optional<violation>& broken() const { return broken_; }
-  /// Said just before an action happens: for traces.
-  void tells(std::function<void(const action&)> x) { tell_ = std::move(x); }
+  /// What is said of an action. One that waits for its place (crash_at, kill_at, late, api, link)
+  /// comes first, and strikes when that is reached, maybe often, maybe never; a process that dies
+  /// at its fault point says so itself.
+  enum class moment : std::uint8_t {
+    comes,  ///< just before it happens
+    strikes ///< it has done something; for one that waits: it is just about to
+  };
+  void tells(std::function<void(const action&, moment)> x) { tell_ = std::move(x); }
+
+  /// Asked between two steps of the world: actions that wait for a state happen here.
+  void turn();
 
   void stepped(sim::process& who, const protocol::address& where, const protocol::event& e,
                const protocol::effects& wanted) override;
@@ -50,6 +59,8 @@ private:
   static deed deed_of(std::string_view what);
 
   void perform(const action& x);
+  void happen(const action& x);
+  void strikes(const action& x) const;
   void heal();
 
   // what users and the cluster do (nemesis_users.cpp)
@@ -105,7 +116,7 @@ private:
   sim::world& on_;
   const schedule what_;
   std::map<std::string, std::uint64_t, std::less<>> done_;
-  std::function<void(const action&)> tell_;
+  std::function<void(const action&, moment)> tell_;
 
   struct awaited {
     const action* what = nullptr;
@@ -117,10 +128,15 @@ private:
     base::time_point until{};
     const action* what = nullptr;
   };
-  std::map<std::string, spell> down_;          ///< by word of the request
-  std::map<std::string, spell> stall_;         ///< by resource
-  std::map<std::string, spell> twice_;         ///< by resource
-  std::map<std::string, spell> expired_;       ///< by resource
+  std::map<std::string, spell> down_;    ///< by word of the request
+  std::map<std::string, spell> stall_;   ///< by resource
+  std::map<std::string, spell> twice_;   ///< by resource
+  std::map<std::string, spell> expired_; ///< by resource
+  struct aimed {
+    const action* what = nullptr;
+    bool is_due = false;
+  };
+  std::vector<aimed> aimed_;                   ///< when=: wait for a state
   std::vector<awaited> places_;                ///< kill_at: passes of a row that are left
   std::vector<awaited> frames_;                ///< link: frames until one is hit
   std::vector<awaited> copies_;                ///< late: messages of its kind until one is copied
@@ -128,6 +144,9 @@ private:
   std::uint64_t last_cancel_ = 0;
   std::optional<violation> broken_;
 };
+
+/// It happens when its place is reached, not when it comes.
+bool waits_for_its_place(const action& x);
 
 /// How long a process is down after a death that does not say.
 inline constexpr auto usual_outage = std::chrono::milliseconds{500};

@@ -287,7 +287,9 @@ outage_row measure_outage(const outage_case& what, const outage_options& how) {
     nemesis does{on, x};
     auto fault = base::time_point{} + fault_at;
     on.time().at(fault, [&] { clock.fault_comes(); }); // what starting took is not counted
-    does.tells([&](const action& a) {
+    does.tells([&](const action& a, nemesis::moment when) {
+      if (when != nemesis::moment::comes)
+        return;
       if (a.what == "gang")
         clock.gang_came(a.target);
       else if (a.what != "node") {

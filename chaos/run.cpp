@@ -41,12 +41,12 @@ private:
 run_result run(const schedule& what, const run_options& how) {
   sim::world on{world_of(what)};
   checker judge{on, {}};
-  tracer lines{on, how.lines, how.keeps_all};
+  tracer lines{on, how.lines, how.keeps_all, base::time_point{} + what.faults_until};
   on.add(lines);
   if (how.is_judged)
     on.add(judge);
   nemesis does{on, what};
-  does.tells([&lines](const action& x) { lines.happens(x); });
+  does.tells([&](const action& x, nemesis::moment when) { lines.happens(x, when); });
   on.add(does);
   on.start();
   const auto end = base::time_point{} + what.until;
@@ -54,6 +54,7 @@ run_result run(const schedule& what, const run_options& how) {
   bool is_restless = false;
   const bool is_cut_short = on.run_until(end, [&] {
     is_restless = rest.goes_in_a_circle();
+    does.turn();
     return is_restless || judge.broken().has_value() || does.broken().has_value();
   });
   if (how.is_judged && how.is_audited && !is_cut_short)

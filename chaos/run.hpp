@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "chaos/coverage.hpp"
 #include "chaos/invariant.hpp"
 #include "chaos/schedule.hpp"
 
@@ -33,8 +34,7 @@ struct run_result {
   /// How often each action did something, and how often each invariant was looked at.
   std::map<std::string, std::uint64_t, std::less<>> actions;
   std::map<std::string, std::uint64_t, std::less<>> looks;
-  /// Fault × state of the protocol: "crash" × "binding".
-  std::map<std::pair<std::string, std::string>, std::uint64_t> coverage;
+  coverage_matrix coverage; ///< "crash" × "binding"
 };
 
 /// A function of the schedule alone.

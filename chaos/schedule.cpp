@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "chaos/coverage.hpp"
 #include "chaos/invariant.hpp"
 
 namespace tutti::chaos {
@@ -98,6 +99,8 @@ base::result<void> check_word(std::string_view key, std::string_view value) {
     return unknown(value, {"scheduler-0"});
   if (key == "row" && !is_row(value))
     return unknown(value, {"C0 to C14", "P0 to P11", "B0 to B3"});
+  if (key == when_key && !is_state_of_a_role(value))
+    return unknown(value, {"a state of `tutti chaos coverage`, but idle"});
   if (key == "becomes" && value != "lost" && value != "applied_lost") {
     const auto status = read_number(value);
     if (!status || *status < 400 || *status > 599)
@@ -204,7 +207,9 @@ base::result<void> read_action(const words& line, schedule& into) {
                  "0s or later"};
   if (auto ok = check_target(kind->targets, line[3]); !ok)
     return ok.error();
-  auto pairs = read_pairs(line, 4, kind->keys);
+  auto keys = kind->keys;
+  keys.push_back(when_key);
+  auto pairs = read_pairs(line, 4, keys);
   if (!pairs)
     return pairs.error();
   into.actions.push_back({*at, std::string{line[2]}, std::string{line[3]}, std::move(*pairs)});

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "chaos/schedule.hpp"
 
@@ -21,6 +23,12 @@ struct swarm_options {
   std::set<std::string> faults;
   /// No kind of fault is off: for measuring.
   bool takes_every_kind = false;
+  bool evicts_degraded = false; ///< in each world, instead of every sixth
+  /// Actions of each kind, of a hundred, that wait for a state of the protocol instead of a time,
+  /// in every third world; in all of them where every kind is taken.
+  std::uint64_t aimed_percent = 10;
+  /// An action and a state: some of it wait for that state in each world, besides.
+  std::pair<std::string_view, std::string_view> aims_at;
 };
 
 /// The run of this seed. Each run has its own mix (swarm testing): half of the kinds of faults are

@@ -1,5 +1,6 @@
 #include "chaos/trace.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -74,11 +75,80 @@ std::deque<std::string> tracer::take() {
   return std::exchange(kept_, {});
 }
 
-void tracer::happens(const action& x) {
-  for (const auto& [gang, at] : phases_)
-    ++coverage_[{x.what, std::string{protocol::name_of(at)}}];
-  if (phases_.empty())
-    ++coverage_[{x.what, "idle"}];
+tracer::states tracer::states_now() const {
+  states out;
+  bool is_idle = true;
+  for (std::size_t n = 0; n < on_.processes(); ++n)
+    for (const auto& [where, role] : on_.at(n).roles())
+      if (where.kind == protocol::role_kind::shard || where.kind == protocol::role_kind::gang) {
+        const auto here = states_of(where, *role);
+        is_idle &= where.kind != protocol::role_kind::gang || here.empty();
+        out.insert(here.begin(), here.end());
+      }
+  if (is_idle)
+    out.insert("idle");
+  for (const auto& [exchange, step] : out_)
+    out.insert(step);
+  return out;
+}
+
+void tracer::count(const std::string& fault, const states& met) {
+  for (const auto state : met)
+    ++coverage_[{fault, std::string{state}}];
+}
+
+void tracer::enters(const std::string& who, std::string_view state) {
+  for (const auto& x : spells_)
+    if (x.target.empty() || x.target == who)
+      ++coverage_[{x.what, std::string{state}}];
+}
+
+/// Roles are asked only while something lasts: at all other times nobody counts what they enter.
+void tracer::follow_states(sim::process& who, const protocol::address& where,
+                           const protocol::event& e, const protocol::effects& wanted) {
+  using protocol::role_kind;
+  const auto now = on_.time().now();
+  if (!spells_.empty() && std::erase_if(spells_, [&](const auto& x) { return x.until <= now; }) > 0
+      && spells_.empty())
+    known_.clear();
+  const place here{who.name(), where};
+  if (where.kind == role_kind::binder || where.kind == role_kind::evictor
+      || where.kind == role_kind::decisions) {
+    if (const auto* a = std::get_if<protocol::answered>(&e))
+      out_.erase({here, a->id});
+    else if (const auto* u = std::get_if<protocol::answer_unknown>(&e))
+      out_.erase({here, u->id});
+    for (const auto& w : wanted.list())
+      if (const auto* x = std::get_if<protocol::exchange>(&w)) {
+        if (const auto step = step_of(where, x->request); !step.empty()) {
+          out_[{here, x->id}] = step;
+          enters(who.name(), step);
+        }
+      } else if (const auto* given_up = std::get_if<protocol::hang_up>(&w)) {
+        out_.erase({here, given_up->id});
+      }
+  } else if (!spells_.empty()
+             && (where.kind == role_kind::shard || where.kind == role_kind::gang)) {
+    const auto* role = who.role(where);
+    auto met = role != nullptr ? states_of(where, *role) : states{};
+    auto& before = known_[here];
+    for (const auto state : met)
+      if (!before.contains(state))
+        enters(who.name(), state);
+    before = std::move(met);
+  }
+}
+
+void tracer::happens(const action& x, nemesis::moment when) {
+  if (when == nemesis::moment::strikes) {
+    count(x.what, waits_for_its_place(x) ? states_now() : met_);
+    if (const auto lasts = time_of(x, "for"); lasts > base::duration{0} || x.what == "disk_full")
+      spells_.push_back(
+          {x.what, on_.find(x.target) != nullptr ? x.target : std::string{},
+           lasts > base::duration{0} ? std::min(on_.time().now() + lasts, healed_) : healed_});
+    return;
+  }
+  met_ = states_now();
   if (!is_kept())
     return;
   std::string with;
@@ -90,13 +160,10 @@ void tracer::happens(const action& x) {
 void tracer::stepped(sim::process& who, const protocol::address& where, const protocol::event& e,
                      const protocol::effects& wanted) {
   ++deliveries_;
+  follow_states(who, where, e, wanted);
   for (const auto& w : wanted.list())
-    if (const auto* s = std::get_if<protocol::send>(&w)) {
-      if (const auto* p = std::get_if<protocol::gang_progress>(&s->what))
-        phases_[p->attempt.gang.value] = p->at;
-      else if (const auto* o = std::get_if<protocol::attempt_over>(&s->what))
-        phases_.erase(o->attempt.gang.value);
-    }
+    if (const auto* f = std::get_if<protocol::fault>(&w); f && who.armed_at() == f->id)
+      at_fault_[who.name()] = states_now();
   if (!is_kept())
     return;
   std::string line = fmt::format("{} {} ", who.name(), protocol::to_text(where));
@@ -124,7 +191,11 @@ void tracer::began(sim::process& who) {
 }
 
 void tracer::ended(sim::process& who, std::string_view why) {
-  phases_.clear();
+  if (who.died_as_armed() && why.starts_with("died at "))
+    count("crash_at", std::exchange(at_fault_[who.name()], {}));
+  const auto is_its_own = [&](const auto& x) { return x.first.first.first == who.name(); };
+  std::erase_if(out_, is_its_own);
+  std::erase_if(known_, [&](const auto& x) { return x.first.first == who.name(); });
   if (is_kept())
     add(fmt::format("{} ends: {}", who.name(), why));
 }

@@ -6,12 +6,12 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
-#include <set>
 #include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "chaos/coverage.hpp"
 #include "chaos/run.hpp"
 #include "chaos/schedule.hpp"
 #include "chaos/shrink.hpp"
@@ -218,8 +218,32 @@ int chaos_diff(const chaos_options& how) {
   return broken;
 }
 
+namespace {
+
+/// One part of the matrix: a row per fault, "-" for what cannot meet.
+void print_cells(const chaos::coverage_matrix& hits, const chaos::state_group& columns) {
+  fmt::print("{:<15}", columns.name);
+  for (const auto state : columns.states)
+    fmt::print("{:>14}", state);
+  fmt::print("\n");
+  for (const auto fault : chaos::covered_faults()) {
+    fmt::print("{:<15}", fault);
+    for (const auto state : columns.states) {
+      const auto pos = hits.find({std::string{fault}, std::string{state}});
+      const auto n = pos == hits.end() ? 0 : pos->second;
+      fmt::print("{:>14}", n == 0 && chaos::find_impossible(fault, state) != nullptr
+                               ? "-"
+                               : std::to_string(n));
+    }
+    fmt::print("\n");
+  }
+  fmt::print("\n");
+}
+
+} // namespace
+
 int chaos_coverage(const chaos_options& how) {
-  std::map<std::pair<std::string, std::string>, std::uint64_t> sum;
+  chaos::coverage_matrix sum;
   const auto swarm = swarm_of(how);
   progress shown{how};
   for (std::uint64_t n = 0; n < how.seeds; ++n) {
@@ -230,23 +254,15 @@ int chaos_coverage(const chaos_options& how) {
     shown.done(n + 1, 0);
   }
   shown.clear();
-  std::set<std::string> faults;
-  std::set<std::string> states;
-  for (const auto& [cell, hits] : sum) {
-    faults.insert(cell.first);
-    states.insert(cell.second);
-  }
-  fmt::print("{:<14}", "");
-  for (const auto& s : states)
-    fmt::print("{:>13}", s);
+  for (const auto& columns : chaos::covered_states())
+    print_cells(sum, columns);
+  const auto empty = chaos::empty_cells(sum);
+  fmt::print("{} cells could have been hit and were not", empty.size());
+  std::string sep = ": ";
+  for (const auto& [fault, state] : empty)
+    fmt::print("{}{} x {}", std::exchange(sep, ", "), fault, state);
   fmt::print("\n");
-  for (const auto& f : faults) {
-    fmt::print("{:<14}", f);
-    for (const auto& s : states)
-      fmt::print("{:>13}", sum[{f, s}]);
-    fmt::print("\n");
-  }
-  return done;
+  return how.is_strict && !empty.empty() ? broken : done;
 }
 
 int chaos_list() {

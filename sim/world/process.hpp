@@ -69,6 +69,8 @@ public:
   /// The next time (of `times`) that the crash table row `id` is passed, the process dies there.
   void arm(std::string id, std::uint64_t times, std::size_t kept);
   void disarm() { armed_.reset(); }
+  /// The row at which it dies; empty = none.
+  std::string armed_at() const { return armed_ ? armed_->id : std::string{}; }
   /// The disk of a process that is down is empty when it starts again.
   void lose_disk();
   /// How often it has lost it.

@@ -57,6 +57,8 @@ TEST(Schedule, what_is_wrong_is_named_with_its_line_and_what_is_allowed) {
       {"at 1s crash scheduler-x", "\"scheduler-x\" is not known"},
       {"at 1s api bnd nth=1 becomes=lost", "\"bnd\" is not known"},
       {"at 1s api bind nth=1 becomes=maybe", "\"maybe\" is not known"},
+      {"at 1s crash scheduler-0 when=somewhen", "\"somewhen\" is not known"},
+      {"at 1s crash scheduler-0 when=idle", "\"idle\" is not known"},
       {"at 1s api bind nth=1 becomes=200", "\"200\" is not known"},
       {"at 1s watch_cut pod", "\"pod\" is not known"},
       {"at 1s crash scheduler-0 disk=los", "\"los\" is not known"},

@@ -138,7 +138,9 @@ TEST(Chaos, coverage_counts_faults_by_the_state_of_the_gang_that_they_met) {
   const auto said = run(chaos({"coverage", "--seeds", "4", "-q"}));
   EXPECT_EQ(said.code(), 0) << said.err;
   EXPECT_NE(said.out.substr(0, said.out.find('\n')).find(" idle"), std::string::npos) << said.out;
-  EXPECT_TRUE(matches(said.out, "\ngang  +[0-9]+ ")) << said.out;
+  EXPECT_TRUE(matches(said.out, "\ncrash  +[0-9]+ ")) << said.out;
+  EXPECT_TRUE(matches(said.out, "\nparticipant +in-doubt ")) << said.out;
+  EXPECT_TRUE(matches(said.out, "\n[0-9]+ cells could have been hit and were not: ")) << said.out;
 }
 
 TEST(Chaos, list_names_every_promise_and_every_action_with_its_fault) {
