@@ -1,4 +1,5 @@
-// What must have come right once faults have stopped and everybody had time.
+// What must have come right once nothing fails any more and everybody had time: looked at every few
+// seconds of a calm world, with patience, and at the end, without.
 #include "chaos/checker.hpp"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "protocol/sharding.hpp"
+#include "shards/shard_role.hpp"
 
 namespace tutti::chaos {
 
@@ -15,6 +17,9 @@ using protocol::role_kind;
 
 namespace {
 
+constexpr auto between_looks = std::chrono::seconds{5};
+/// Right after something has failed there is nothing to be found.
+constexpr auto calm_least = std::chrono::seconds{10};
 /// Reservations may be this old in a quiet world (D of protocol/README.md), and undecided ones of a
 /// gang that is just tried again are younger.
 constexpr std::int64_t doubt_ms_most = 30'000;
@@ -38,11 +43,55 @@ std::int64_t count(const json::object& x, std::string_view key) {
 
 } // namespace
 
+namespace {
+
+/// How long what is found may be so in a calm world.
+base::duration grace_of(std::string_view id) {
+  if (id == "L2")
+    return std::chrono::milliseconds{doubt_ms_most};
+  if (id == "S10")
+    return std::chrono::milliseconds{held_ms_most};
+  return std::chrono::seconds{30};
+}
+
+} // namespace
+
+/// Asked before each step; looks once in a while.
+void checker::rest() {
+  const auto now = on_.time().now();
+  for (std::size_t n = 0; n < on_.processes(); ++n)
+    if (auto& p = on_.at(n); !p.is_up() || p.is_paused() || p.is_stopping())
+      disturbed(now);
+  if (now < rested_at_ + between_looks)
+    return;
+  rested_at_ = now;
+  patience_.begin(now, calm_since_);
+  if (now >= calm_since_ + calm_least)
+    for (std::size_t n = 0; n < on_.processes() && !broken_; ++n) {
+      audit_queue(on_.at(n));
+      audit_shards(on_.at(n));
+      audit_nodes(on_.at(n));
+    }
+  patience_.end();
+}
+
+/// Found in this look: broken if it was found for long enough, or if this is the last one.
+void checker::wrong(std::string_view id, const std::string& about, std::string what) {
+  if (is_over_)
+    say(id, std::move(what));
+  else if (patience_.is_over(id, about, grace_of(id)))
+    say(id, what + ", and did so all the time since nothing failed any more");
+}
+
 void checker::audit() {
+  is_over_ = true;
+  recount();
   for (std::size_t n = 0; n < on_.processes(); ++n) {
     auto& p = on_.at(n);
     if (look("L5") && !p.is_up())
       say("L5", p.name() + " is down");
+    if (p.is_up() && !has_replicas())
+      check_replay_twice(p.name(), p.store().durable(), p.options().shards);
   }
   audit_members();
   audit_gangs();
@@ -74,45 +123,78 @@ void checker::audit_members() {
   }
 }
 
+/// P2, at any moment: a gang that is pinned to a domain stays there.
+void checker::check_domains(const std::string& name, const group_truth& group) {
+  if (group.topology_key.empty() || !look("P2"))
+    return;
+  const auto where = whereabouts_of(name, group);
+  if (where.domains.size() > 1 && !where.has_moved)
+    say("P2", fmt::format("gang {} is in {} domains", name, where.domains.size()));
+}
+
+checker::whereabouts checker::whereabouts_of(const std::string& name,
+                                             const group_truth& group) const {
+  whereabouts out;
+  for (const auto* pod : truth_.members(name)) {
+    if (!pod->is_live() || !pod->is_ours)
+      continue;
+    if (pod->node.empty()) {
+      if (!pod->is_gated)
+        out.pending.push_back(pod);
+      continue;
+    }
+    ++out.bound;
+    out.has_heirs |= pod->bound_since < group.since;
+    const auto node = truth_.nodes().find(pod->node);
+    out.has_moved |= node == truth_.nodes().end() || node->second.has_moved;
+    if (node != truth_.nodes().end())
+      if (const auto label = node->second.labels.find(group.topology_key);
+          label != node->second.labels.end())
+        out.domains.insert(label->second);
+  }
+  return out;
+}
+
+/// How many members a gang lacks to start, or one more once it has.
+std::size_t checker::need_of(const group_truth& group, std::size_t bound) const {
+  const bool is_started = has_started(group) && bound >= group.min_count;
+  return is_started ? 1 : group.min_count - std::min<std::size_t>(bound, group.min_count);
+}
+
+/// The gang or lone pod of this uid would fit beside everything that is bound and promised.
+bool checker::fits_now(const std::string& gang) const {
+  for (const auto& [name, group] : truth_.groups()) {
+    if (group.uid != gang)
+      continue;
+    const auto where = whereabouts_of(name, group);
+    const auto need = need_of(group, where.bound);
+    if (group.is_deleting || need == 0 || where.pending.size() < need || where.domains.size() > 1)
+      return false;
+    return fits(group, where.pending, need, where.domains.empty() ? "" : *where.domains.begin(),
+                true);
+  }
+  const auto pod = truth_.pods().find(gang);
+  return pod != truth_.pods().end() && pod->second.node.empty() && pod->second.is_live()
+         && fits({}, {&pod->second}, 1, {}, true);
+}
+
 /// P1, P2, L1.
 void checker::audit_gangs() {
   for (const auto& [name, group] : truth_.groups()) {
     audit_started(group);
-    std::size_t bound = 0;
-    std::vector<const pod_truth*> pending;
-    std::set<std::string> domains;
-    bool has_moved = false; // a node has changed its rack under its pods
-    bool has_heirs = false; // members were bound before the group of this uid came
-    for (const auto* pod : truth_.members(name)) {
-      if (!pod->is_live() || !pod->is_ours)
-        continue;
-      if (pod->node.empty()) {
-        if (!pod->is_gated)
-          pending.push_back(pod);
-        continue;
-      }
-      ++bound;
-      has_heirs |= pod->bound_since < group.since;
-      const auto node = truth_.nodes().find(pod->node);
-      has_moved |= node == truth_.nodes().end() || node->second.has_moved;
-      if (node != truth_.nodes().end())
-        if (const auto label = node->second.labels.find(group.topology_key);
-            label != node->second.labels.end())
-          domains.insert(label->second);
-    }
-    if (look("P1") && bound > 0 && bound < group.min_count && !has_started(group) && !has_heirs)
+    const auto where = whereabouts_of(name, group);
+    const auto bound = where.bound;
+    if (look("P1") && bound > 0 && bound < group.min_count && !has_started(group)
+        && !where.has_heirs)
       say("P1", fmt::format("gang {} has {} of {} bound", name, bound, group.min_count));
-    if (look("P2") && domains.size() > 1 && !has_moved)
-      say("P2", fmt::format("gang {} is in {} domains", name, domains.size()));
-    const bool is_started = has_started(group) && bound >= group.min_count;
-    const std::size_t need =
-        is_started ? 1 : group.min_count - std::min<std::size_t>(bound, group.min_count);
-    if (group.is_deleting || pending.size() < need || need == 0 || !look("L1"))
+    check_domains(name, group);
+    const auto need = need_of(group, bound);
+    if (group.is_deleting || where.pending.size() < need || need == 0 || !look("L1"))
       continue;
-    if (domains.size() > 1)
+    if (where.domains.size() > 1)
       continue; // it is pinned to what does not exist
-    const auto domain = domains.empty() ? std::string{} : *domains.begin();
-    if (fits(group, pending, need, domain))
+    const auto domain = where.domains.empty() ? std::string{} : *where.domains.begin();
+    if (fits(group, where.pending, need, domain, false))
       say("L1", fmt::format("gang {} waits with {} of {} bound, and {} more would fit", name, bound,
                             group.min_count, need));
   }
@@ -136,7 +218,7 @@ void checker::audit_started(const group_truth& group) {
 /// Equal members by counting; the smallest `need` of unequal ones each taken for the largest, so
 /// that "fits" is never said wrongly.
 bool checker::fits(const group_truth& group, const std::vector<const pod_truth*>& pending,
-                   std::size_t need, const std::string& domain) const {
+                   std::size_t need, const std::string& domain, bool counts_promises) const {
   base::resources most;
   for (const auto* pod : pending) {
     const auto& x = pod->takes.amounts;
@@ -158,6 +240,8 @@ bool checker::fits(const group_truth& group, const std::vector<const pod_truth*>
     if (!domain.empty() && here != domain)
       continue;
     auto left = truth_.free(name);
+    if (counts_promises)
+      left -= room_.promised(node.uid);
     while (base::fits(most, left) && room[here] < need) {
       left -= most;
       ++room[here];
@@ -166,17 +250,33 @@ bool checker::fits(const group_truth& group, const std::vector<const pod_truth*>
   return std::any_of(room.begin(), room.end(), [need](const auto& r) { return r.second >= need; });
 }
 
+/// Names that stand in a queue more than once. While its facts are told anew a gang may be
+/// remembered and told.
+std::vector<std::string> checker::gangs_told_twice(sim::process& who) {
+  std::set<std::string> names;
+  std::vector<std::string> out;
+  for (const auto& row : list_of(who.inspect(protocol::to(role_kind::queue), "gangs", {}))) {
+    const auto& x = row.as_object();
+    auto name = word(x, "namespace") + "/" + word(x, "name");
+    if (!names.insert(name).second)
+      out.push_back(std::move(name));
+  }
+  return out;
+}
+
 /// S13, S14.
 void checker::audit_queue(sim::process& who) {
+  for (const auto& name : gangs_told_twice(who))
+    if (look("S13"))
+      wrong("S13", who.name() + " twice " + name,
+            fmt::format("gang {} is in the queue of {} twice", name, who.name()));
   std::map<std::string, std::string> reasons;
   std::map<std::string, std::int64_t> believed;
   for (const auto& row : list_of(who.inspect(protocol::to(role_kind::queue), "gangs", {}))) {
     const auto& x = row.as_object();
     const auto name = word(x, "namespace") + "/" + word(x, "name");
     believed[name] = count(x, "members");
-    const bool is_new = reasons.emplace(name, word(x, "reason")).second;
-    if (look("S13") && !is_new)
-      say("S13", fmt::format("gang {} is in the queue of {} twice", name, who.name()));
+    reasons.emplace(name, word(x, "reason"));
   }
   for (const auto& [name, group] : truth_.groups()) {
     const auto members = truth_.members(name);
@@ -184,8 +284,9 @@ void checker::audit_queue(sim::process& who) {
                                     [](const auto* pod) { return pod->is_ours && pod->is_live(); });
     if (const auto row = believed.find(name);
         row != believed.end() && row->second != live && look("S13"))
-      say("S13", fmt::format("gang {} has {} live members, {} believes in {}", name, live,
-                             who.name(), row->second));
+      wrong("S13", who.name() + " members " + name,
+            fmt::format("gang {} has {} live members, {} believes in {}", name, live, who.name(),
+                        row->second));
     const bool is_pending = std::any_of(members.begin(), members.end(), [](const auto* pod) {
       return pod->is_ours && pod->is_live() && pod->node.empty();
     });
@@ -196,30 +297,38 @@ void checker::audit_queue(sim::process& who) {
       continue; // another one's to try
     const auto row = reasons.find(name);
     if (look("S13") && row == reasons.end())
-      say("S13", fmt::format("gang {} is pending and not in the queue of {}", name, who.name()));
+      wrong("S13", who.name() + " has not " + name,
+            fmt::format("gang {} is pending and not in the queue of {}", name, who.name()));
     if (look("S14") && row != reasons.end() && (row->second.empty() || row->second == "<none>"))
-      say("S14", fmt::format("gang {} waits and {} gives no reason", name, who.name()));
+      wrong("S14", who.name() + " " + name,
+            fmt::format("gang {} waits and {} gives no reason", name, who.name()));
   }
 }
 
-/// S10, L2.
+/// S10, L2. At the end what is young may still be on its way.
 void checker::audit_shards(sim::process& who) {
   if (!look("L2") || !look("S10"))
     return;
-  for (std::uint32_t s = 0; s < who.options().shards; ++s)
-    for (const auto& row : list_of(who.inspect(protocol::to_shard({s}), "holds", {}))) {
-      const auto& x = row.as_object();
-      const auto age = count(x, "age_ms");
-      const bool is_in_doubt = word(x, "state") == "prepared";
-      if (is_in_doubt && age > doubt_ms_most)
-        say("L2", fmt::format("shard {} holds {} in doubt for {} ms", s, word(x, "attempt"), age));
-      const auto slot = std::find_if(decisions_.begin(), decisions_.end(), [&](const auto& d) {
-        return d.second.is_live() && d.first.gang.value == word(x, "gang");
-      });
-      if (slot == decisions_.end() && age > held_ms_most)
-        say("S10", fmt::format("shard {} holds {} members of {} for {} ms, and nobody is behind it",
-                               s, count(x, "held"), word(x, "attempt"), age));
+  const auto now = on_.time().now();
+  for (std::uint32_t s = 0; s < who.options().shards; ++s) {
+    const auto* role = dynamic_cast<const shards::shard_role*>(who.role(protocol::to_shard({s})));
+    if (role == nullptr)
+      continue;
+    for (const auto& [attempt, r] : role->reservations().all()) {
+      const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - r.since).count();
+      const auto text = fmt::format("shard {} of {} holds {} members of an attempt of gang {}", s,
+                                    who.name(), r.left.size(), attempt.gang.value);
+      const auto about = fmt::format("{} {} {} {} {} {}", who.name(), s, attempt.gang.value,
+                                     attempt.ordinal, attempt.epoch.value, attempt.try_no);
+      if (r.is_in_doubt() && (!is_over_ || age > doubt_ms_most))
+        wrong("L2", about, fmt::format("{} in doubt for {} ms", text, age));
+      const auto decided = decisions_.find(base::slot_of(attempt));
+      const bool is_behind = decided != decisions_.end() && decided->second.is_live()
+                             && decided->second.first.by == attempt;
+      if (!r.is_in_doubt() && !is_behind && (!is_over_ || age > held_ms_most))
+        wrong("S10", about, fmt::format("{} for {} ms, and nobody is behind it", text, age));
     }
+  }
 }
 
 /// L4: per node, room that is neither used nor held.
@@ -241,14 +350,17 @@ void checker::audit_nodes(sim::process& who) {
     const auto row = said.find(name);
     const auto real = truth_.free(name).cpu_milli;
     if (row == said.end())
-      say("L4", fmt::format("{} does not know node {}", who.name(), name));
+      wrong("L4", who.name() + " has not " + name,
+            fmt::format("{} does not know node {}", who.name(), name));
     else if (row->second != real)
-      say("L4", fmt::format("node {} has {} mCPU free, {} believes {}", name, real, who.name(),
-                            row->second));
+      wrong("L4", who.name() + " " + name,
+            fmt::format("node {} has {} mCPU free, {} believes {}", name, real, who.name(),
+                        row->second));
   }
   for (const auto& [name, free] : said)
     if (!truth_.nodes().contains(name))
-      say("L4", fmt::format("{} believes in node {}, which is gone", who.name(), name));
+      wrong("L4", who.name() + " gone " + name,
+            fmt::format("{} believes in node {}, which is gone", who.name(), name));
 }
 
 } // namespace tutti::chaos

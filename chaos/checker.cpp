@@ -30,10 +30,13 @@ bool checker::has_started(const group_truth& group) const {
 }
 
 void checker::api_turned() {
-  truth_.follow(
-      on_.api().plane(), on_.time().now(),
-      [this](const pod_truth* before, const pod_truth* now) { pod_changed(before, now); });
+  truth_.follow(on_.api().plane(), on_.time().now(),
+                [this](const pod_truth* before, const pod_truth* now) {
+                  room_.pod_changed(before, now);
+                  pod_changed(before, now);
+                });
   follow_decision_objects();
+  follow_maps();
 }
 
 void checker::durable(sim::process& who, const persistence::batch& written) {
@@ -52,12 +55,14 @@ void checker::began(sim::process& who) {
       word.is_fresh = false;
       word.given_up.clear();
       word.promised.clear();
+      word.known.clear();
       word.told_over.clear();
     }
   const auto is_its_own = [&](const auto& x) { return x.first.first == who.name(); };
   std::erase_if(opened_, is_its_own);
   std::erase_if(deaf_, is_its_own);
   life_began_ = on_.time().now();
+  disturbed(life_began_);
   std::erase_if(gangs_, is_its_own);
   std::erase_if(leaves_, is_its_own);
   auto& journal = journals_[who.name()];
@@ -67,6 +72,7 @@ void checker::began(sim::process& who) {
 
 /// A crash may have put on the disk what nobody was told of, and a lost disk has nothing.
 void checker::ended(sim::process& who, std::string_view) {
+  disturbed(on_.time().now());
   if (who.is_up())
     return;
   const auto& kept = who.disk().of(persistence::family::decisions);
@@ -74,8 +80,10 @@ void checker::ended(sim::process& who, std::string_view) {
     take_decision(decision_in(key, value));
   const bool is_elsewhere = who.options().log == actors::decision_log::objects;
   for (auto& [slot, d] : decisions_)
-    if (!is_elsewhere && !kept.contains(persistence::decision_key(slot)))
+    if (!is_elsewhere && !kept.contains(persistence::decision_key(slot))) {
       d.is_lost = true;
+      room_.let_go(slot);
+    }
   for (const auto& [key, value] : who.disk().of(persistence::family::journal))
     follow_journal(who.name(), key, value);
   for (const auto& [key, value] : who.disk().of(persistence::family::checkpoint))
@@ -83,6 +91,8 @@ void checker::ended(sim::process& who, std::string_view) {
   follow_tail(who);
   if (who.disk().of(persistence::family::meta).empty())
     disk_is_lost(who.name(), !is_elsewhere);
+  else if (!has_replicas())
+    check_replay_twice(who.name(), who.disk(), who.options().shards);
 }
 
 /// Without its disk a shard has obeyed nobody. Where it held the decisions, too, all that was ever
@@ -98,6 +108,7 @@ void checker::disk_is_lost(const std::string& who, bool held_decisions) {
   if (!held_decisions)
     return;
   decisions_.clear();
+  room_.clear_plans();
   cancels_.clear();
   told_aborted_.clear();
   committed_.clear();

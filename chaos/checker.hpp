@@ -2,9 +2,10 @@
 // promise was broken first.
 //
 // It believes only what is durable and what the API server holds; what roles say of themselves is
-// asked at the end alone, to be compared with that.
+// compared with that. invariant.hpp says what is judged when.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,10 +17,18 @@
 
 #include "chaos/decision_reading.hpp"
 #include "chaos/invariant.hpp"
+#include "chaos/patience.hpp"
+#include "chaos/rivalry.hpp"
+#include "chaos/room_book.hpp"
 #include "chaos/truth.hpp"
 #include "protocol/decision.hpp"
+#include "protocol/ownership.hpp"
 #include "sim/world/observer.hpp"
 #include "sim/world/world.hpp"
+
+namespace tutti::shards {
+class reservation_book;
+} // namespace tutti::shards
 
 namespace tutti::chaos {
 
@@ -33,12 +42,19 @@ public:
 
   /// The first promise that did not hold; nothing is checked after it.
   const std::optional<violation>& broken() const { return broken_; }
+  /// Asked before each step of the world: counts everything anew, and looks at what must have come
+  /// right in a calm world, when it is time for that.
+  void look_around();
+  /// Something fails now, and is over by `until`; waiting for the consequences begins then.
+  void disturbed(base::time_point until) { calm_since_ = std::max(calm_since_, until); }
   /// After faults have stopped and everything had its time: what must have come right.
   void audit();
   /// How often each promise was looked at.
   const std::map<std::string, std::uint64_t, std::less<>>& looks() const { return looks_; }
 
   const truth& real() const { return truth_; }
+  /// The sums that are kept: to be spoilt by a test of the judge.
+  room_book& kept_sums() { return room_; }
   /// A decision for this gang is durable, or its condition says that it has started.
   bool has_started(const group_truth& group) const;
 
@@ -86,7 +102,19 @@ private:
                     const protocol::decision& now);
   void check_done(const base::slot_id& slot, const known_decision& x);
   void check_minimum(const protocol::decision& x);
+  void check_victims(const protocol::decision& x);
+  void keep_sums(const base::slot_id& slot, const protocol::decision& now, bool is_new);
+
+  // how much is promised (checker_room.cpp)
+  struct shard_word;
   void check_room(const protocol::decision& x);
+  void check_room_of_all(const protocol::decision& x);
+  void check_room_of_shard(const protocol::decision& x, const protocol::slice& part,
+                           const shard_word& of);
+  void check_ack(const std::string& who, const protocol::ack& said);
+  base::resources victims_on(const std::string& node) const;
+  bool is_bound_by_another_shard(const std::string& pod, const std::string& node,
+                                 base::shard_id shard) const;
   bool may_come(const std::string& pod, const std::string& node) const;
   bool is_cancelled(const known_decision& x, const base::pod_uid& pod) const;
 
@@ -114,6 +142,7 @@ private:
   void hear_ack(const protocol::ack& x, gang_word& of);
   bool is_covered(const known_decision& x, const std::set<std::uint32_t>& acked) const;
   void check_look(const protocol::decide& wanted);
+  void check_rivals(const protocol::event& e, const protocol::effects& wanted);
   void check_release(const protocol::release& wanted);
   void check_bound_by(const pod_truth& newly_bound);
 
@@ -122,8 +151,37 @@ private:
   void follow_checkpoint(sim::process& who, const std::string& key, const std::string& value);
   void follow_tail(sim::process& who);
   void check_replay(sim::process& who, std::uint32_t shard);
+  void compare_replay(const std::string& who, std::uint32_t shard,
+                      const shards::reservation_book& found, bool is_log_elsewhere);
+  void check_replay_twice(const std::string& who, const persistence::disk& left,
+                          std::uint32_t shards);
+
+  // everything from scratch (recount.cpp)
+  void recount();
+  void recount_decisions();
+  void recount_room();
+  void recount_plans();
+  void recount_bound();
+  void recount_roles(sim::process& who);
+  void take_durable(const protocol::decision& x, std::set<base::slot_id>& found);
+
+  // partition maps (checker_store.cpp)
+  void follow_maps();
 
   // what must have come right (audit.cpp)
+  void rest();
+  void wrong(std::string_view id, const std::string& about, std::string what);
+  struct whereabouts {
+    std::size_t bound = 0;
+    std::vector<const pod_truth*> pending;
+    std::set<std::string> domains;
+    bool has_moved = false; ///< a node has changed its rack under its pods
+    bool has_heirs = false; ///< members were bound before the group of this uid came
+  };
+  whereabouts whereabouts_of(const std::string& name, const group_truth& group) const;
+  std::size_t need_of(const group_truth& group, std::size_t bound) const;
+  void check_domains(const std::string& name, const group_truth& group);
+  std::vector<std::string> gangs_told_twice(sim::process& who);
   void audit_members();
   void audit_gangs();
   void audit_started(const group_truth& group);
@@ -131,7 +189,8 @@ private:
   void audit_shards(sim::process& who);
   void audit_nodes(sim::process& who);
   bool fits(const group_truth& group, const std::vector<const pod_truth*>& pending,
-            std::size_t need, const std::string& domain) const;
+            std::size_t need, const std::string& domain, bool counts_promises) const;
+  bool fits_now(const std::string& gang) const;
 
   sim::world& on_;
   const options how_;
@@ -139,9 +198,25 @@ private:
   std::optional<violation> broken_;
   std::map<std::string, std::uint64_t, std::less<>> looks_;
 
+  // when it looks
+  std::uint64_t deliveries_ = 0;
+  std::uint64_t recounted_at_ = 0; ///< deliveries
+  base::time_point rested_at_{};
+  base::time_point calm_since_{};
+  patience patience_;
+  bool is_over_ = false; ///< the end: nothing is waited for any more
+
+  room_book room_;
+  rivalry rivals_;
+  std::size_t maps_seen_ = 0;
+  std::map<protocol::address, protocol::owner> owners_; ///< as the partition map says
+  /// Of the recount: what a pod's object asks for, read once per version.
+  std::map<std::string, std::pair<std::uint64_t, base::resources>> asks_;
+
   std::map<base::slot_id, known_decision> decisions_;
   decision_objects_reader objects_;
-  std::set<std::pair<std::string, std::string>> decided_;    ///< (pod uid, node name), ever
+  /// (pod uid, node name), ever: by which shard's slice.
+  std::map<std::pair<std::string, std::string>, std::uint32_t> decided_;
   std::map<base::slot_id, std::set<base::pod_uid>> cancels_; ///< asked for, ever
   std::set<std::string> victims_;                            ///< pod uids, ever
   std::set<std::string> started_; ///< gang uids with a committed decision
@@ -149,13 +224,16 @@ private:
   /// Per process and shard.
   struct shard_word {
     bool is_fresh = false;
-    std::set<base::attempt_id> voted;              ///< yes, in this life
-    std::set<base::attempt_id> given_up;           ///< told so, in this life
-    std::set<base::attempt_id> promised;           ///< yes, in this life of the shard
+    std::set<base::attempt_id> voted;    ///< yes, in this life
+    std::set<base::attempt_id> given_up; ///< told so, in this life
+    std::set<base::attempt_id> promised; ///< yes, in this life of the shard
+    /// Promised, listed at the beginning or acked, in this life of the shard.
+    std::set<base::attempt_id> known;
     std::set<base::attempt_id> told_over;          ///< aborted or done, in any life
     std::map<std::uint32_t, std::uint64_t> epochs; ///< highest obeyed, by partition
   };
   std::map<std::pair<std::string, std::uint32_t>, shard_word> shards_;
+  std::map<std::uint32_t, std::string> last_begun_; ///< shard → the process of its present life
   /// Since when a mirror knows that it hears nothing of nodes or pods, by process and channel.
   std::map<std::pair<std::string, std::uint64_t>, base::time_point> deaf_;
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> opened_; ///< last, by exchange

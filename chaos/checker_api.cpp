@@ -95,11 +95,7 @@ void checker::check_node(const pod_truth& newly_bound) {
   if (!look("S1b"))
     return;
   const auto t = on_.time().now();
-  base::resources sum;
-  for (const auto& [uid, pod] : truth_.pods())
-    if (pod.node == newly_bound.node && !pod.is_finished
-        && !(pod.came_bound && pod.bound_since + view_lag > t))
-      sum += pod.takes.amounts;
+  const auto sum = room_.here(newly_bound.node) - room_.brought(newly_bound.node, t - view_lag);
   const auto lacks = base::first_shortage(sum, truth_.offered_lately(newly_bound.node, t));
   if (!lacks.fits())
     say("S1b", fmt::format("with pod {} node {} has {} {} of {}", newly_bound.name,

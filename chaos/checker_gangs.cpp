@@ -37,6 +37,7 @@ void checker::check_gang(const place& gang, const protocol::event& e,
   const auto known = decisions_.find(base::slot_of(word.attempt));
   if (!word.is_covered && known != decisions_.end() && known->second.first.by == word.attempt)
     word.is_covered = is_covered(known->second, word.acked);
+  check_rivals(e, wanted);
   for (const auto& w : wanted.list()) {
     if (const auto* d = std::get_if<protocol::decide>(&w)) {
       check_look(*d);
@@ -91,6 +92,32 @@ bool checker::is_covered(const known_decision& x, const std::set<std::uint32_t>&
     if (reached[g] < d.groups[g].min_count)
       return false;
   return true;
+}
+
+/// Upholds L3. Only rounds of gangs that would fit count: others are refused for better reasons.
+void checker::check_rivals(const protocol::event& e, const protocol::effects& wanted) {
+  const auto* r = std::get_if<protocol::received>(&e);
+  const auto* v = r != nullptr ? std::get_if<protocol::vote>(&r->what) : nullptr;
+  if (v == nullptr || v->yes || v->holders.empty() || !look("L3"))
+    return;
+  const bool is_over = std::any_of(wanted.list().begin(), wanted.list().end(), [&](const auto& w) {
+    const auto* s = std::get_if<protocol::send>(&w);
+    const auto* over = s != nullptr ? std::get_if<protocol::attempt_over>(&s->what) : nullptr;
+    return over != nullptr && over->attempt == v->attempt;
+  });
+  if (!is_over)
+    return; // a late no of an attempt that is over already
+  const auto& loser = v->attempt.gang.value;
+  for (const auto& holder : v->holders) {
+    if (holder.gang == v->attempt.gang || decisions_.contains(base::slot_of(holder)))
+      continue;
+    const auto rounds = rivals_.lost(loser, holder.gang.value);
+    if (rivals_.is_endless(rounds) && fits_now(loser))
+      say("L3", fmt::format("gangs {} and {} have refused each other {} times, and nobody was "
+                            "decided meanwhile",
+                            loser, holder.gang.value, rounds));
+    return; // one round, whoever else holds some of the room
+  }
 }
 
 /// Upholds S4: the minimum and the members are those of the last look.

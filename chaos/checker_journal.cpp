@@ -2,6 +2,7 @@
 #include "chaos/checker.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -103,8 +104,17 @@ void checker::check_replay(sim::process& who, std::uint32_t shard) {
       open.emplace(attempt, !r.is_in_doubt());
     journal.is_whole = journal.unchecked.empty();
   }
+  compare_replay(who.name(), shard, role->reservations(),
+                 who.options().log == actors::decision_log::objects);
+}
+
+/// `found` is what a shard makes of what is durable, the judge's own reading of it being whole.
+void checker::compare_replay(const std::string& who, std::uint32_t shard,
+                             const shards::reservation_book& found, bool is_log_elsewhere) {
+  auto& journal = journals_[who];
+  auto& open = journal.open[shard];
   for (const auto& [attempt, is_committed] : open) {
-    const auto* r = role->reservations().find(attempt);
+    const auto* r = found.find(attempt);
     if (r == nullptr)
       say("S11", fmt::format("shard {} begins without its promise to gang {}, which is durable",
                              shard, attempt.gang.value));
@@ -116,15 +126,47 @@ void checker::check_replay(sim::process& who, std::uint32_t shard) {
   // What the decision log holds elsewhere is held whether the journal knows it or not (2.7).
   const auto is_listed = [&](const base::attempt_id& attempt) {
     const auto decided = decisions_.find(base::slot_of(attempt));
-    return who.options().log == actors::decision_log::objects && decided != decisions_.end()
-           && decided->second.is_live() && decided->second.first.by == attempt;
+    return is_log_elsewhere && decided != decisions_.end() && decided->second.is_live()
+           && decided->second.first.by == attempt;
   };
   const auto& unrecorded = journal.unrecorded[shard];
-  for (const auto& [attempt, r] : role->reservations().all())
+  for (const auto& [attempt, r] : found.all())
     if (!open.contains(attempt) && !(r.is_in_doubt() && unrecorded.contains(attempt))
         && !is_listed(attempt))
       say("S11", fmt::format("shard {} begins with a promise to gang {} that is not durable", shard,
                              attempt.gang.value));
+}
+
+/// Upholds S11, of a disk as it lies there: two roles that replay it are the same, one that begins
+/// with the snapshot of such a role is, too, and all hold what the judge has read of the journal.
+void checker::check_replay_twice(const std::string& who, const persistence::disk& left,
+                                 std::uint32_t shards) {
+  auto opened = persistence::memory_store::open(left);
+  if (!opened || !look("S11"))
+    return; // damaged: nobody begins on it
+  auto remains = (*opened)->take_remains();
+  const auto replay = [&](std::uint32_t s, const std::string& snapshot, bool has_records) {
+    auto role = std::make_unique<shards::shard_role>(
+        shards::shard_role::options{.shard = {s}, .shards = shards});
+    if (!snapshot.empty())
+      ensure(role->restore(snapshot).has_value(), s);
+    if (has_records)
+      for (const auto& [at, record] : remains.roles[protocol::to_shard({s})].records)
+        static_cast<void>(role->on(protocol::replayed{record}, on_.time().now()));
+    return role;
+  };
+  for (std::uint32_t s = 0; s < shards; ++s) {
+    const auto& snapshot = remains.roles[protocol::to_shard({s})].checkpoint;
+    const auto first = replay(s, snapshot, true);
+    const auto second = replay(s, snapshot, true);
+    const auto third = replay(s, first->snapshot(), false);
+    if (first->state_hash() != second->state_hash())
+      say("S11", fmt::format("shard {} replays the same disk into two states", s));
+    if (first->state_hash() != third->state_hash())
+      say("S11", fmt::format("shard {} is not what its own snapshot says", s));
+    if (journals_[who].is_whole)
+      compare_replay(who, s, first->reservations(), false);
+  }
 }
 
 } // namespace tutti::chaos

@@ -12,6 +12,7 @@ namespace tutti::chaos {
 void checker::stepped(sim::process& who, const protocol::address& where, const protocol::event& e,
                       const protocol::effects& wanted) {
   using protocol::role_kind;
+  ++deliveries_;
   if (where.kind == role_kind::shard)
     check_shard(who, where.index, e, wanted);
   else if (where.kind == role_kind::gang)
@@ -45,6 +46,10 @@ void checker::check_shard(sim::process& who, std::uint32_t shard, const protocol
   if (const auto* begins = std::get_if<protocol::started>(&e)) {
     word.given_up.clear(); // an owner's answer ends what comes late
     word.promised.clear();
+    word.known.clear();
+    for (const auto& d : begins->open)
+      word.known.insert(d->by);
+    last_begun_[shard] = who.name();
     if (begins->is_takeover)
       word.epochs.clear(); // a new owner has heard of nobody yet
     else
@@ -69,6 +74,8 @@ void checker::check_shard(sim::process& who, std::uint32_t shard, const protocol
       continue;
     }
     const auto* s = std::get_if<protocol::send>(&w);
+    if (const auto* a = s != nullptr ? std::get_if<protocol::ack>(&s->what) : nullptr)
+      check_ack(who.name(), *a);
     const auto* v = s != nullptr ? std::get_if<protocol::vote>(&s->what) : nullptr;
     if (v == nullptr || !v->yes || !look("S12"))
       continue;
@@ -132,8 +139,10 @@ void checker::check_taken_back(std::uint32_t shard, const protocol::event& e,
     const auto* s = std::get_if<protocol::send>(&w);
     if (s == nullptr)
       continue;
-    if (const auto* v = std::get_if<protocol::vote>(&s->what); v != nullptr && v->yes)
+    if (const auto* v = std::get_if<protocol::vote>(&s->what); v != nullptr && v->yes) {
       word.promised.insert(v->attempt);
+      word.known.insert(v->attempt);
+    }
     const auto* go = std::get_if<protocol::let_go>(&s->what);
     if (go != nullptr && go->pods.empty() && word.promised.contains(go->attempt) && look("R2")
         && !word.told_over.contains(go->attempt))

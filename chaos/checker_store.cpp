@@ -3,8 +3,12 @@
 
 #include <algorithm>
 
+#include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "base/ensure.hpp"
+#include "base/limits.hpp"
+#include "bridge/partition_map.hpp"
 #include "protocol/decision_rules.hpp"
 
 namespace tutti::chaos {
@@ -47,22 +51,55 @@ void checker::object_is_gone(const protocol::decision& last) {
       d.is_over = true;
 }
 
+/// Upholds S8 of owners: in the partition map an epoch never falls, and each owner has one of its
+/// own.
+void checker::follow_maps() {
+  using sim::api_server::kind_id;
+  const auto& objects = on_.api().plane().objects();
+  for (; maps_seen_ < objects.end_event(kind_id::partition_maps); ++maps_seen_) {
+    const auto& e = objects.event_at(kind_id::partition_maps, maps_seen_);
+    const auto body = boost::json::parse(e.now->body).as_object();
+    const auto* spec = body.if_contains("spec");
+    if (e.what == sim::api_server::change::deleted || spec == nullptr || !look("S8")) {
+      owners_.clear(); // epochs begin anew, and fences on pods see to the rest
+      continue;
+    }
+    const auto like = bridge::empty_map(on_.how().scheduler.shards, base::limits::partitions);
+    const auto map = bridge::read_spec(spec->as_object(), like);
+    ensure(map.has_value(), e.now->key);
+    for (const auto& unit : map->units()) {
+      const auto& now = map->at(unit);
+      auto& was = owners_[unit];
+      const bool is_taken = now.replica != was.replica && !now.replica.empty();
+      if (now.epoch < was.epoch || (is_taken && !(was.epoch < now.epoch)))
+        say("S8",
+            fmt::format("{} is {}'s under epoch {} after {}'s under {}", protocol::to_text(unit),
+                        now.replica, now.epoch.value, was.replica, was.epoch.value));
+      was = now;
+    }
+  }
+}
+
 void checker::take_decision(protocol::decision now) {
   const auto slot = base::slot_of(now.by);
   auto pos = decisions_.find(slot);
   if (pos != decisions_.end() && pos->second.is_over) {
     decisions_.erase(pos);
     pos = decisions_.end();
+    room_.let_go(slot);
     std::erase_if(let_go_, [&](const auto& x) { return x.first == slot; });
   }
+  keep_sums(slot, now, pos == decisions_.end());
   if (pos == decisions_.end()) {
     check_new(slot, now);
     const bool is_committed = now.what == protocol::verdict::committed;
-    if (is_committed)
+    if (is_committed) {
       started_.insert(slot.gang.value);
+      rivals_.decided();
+    }
     for (const auto& part : now.chosen.slices) {
       for (const auto& s : part.seats)
-        decided_.emplace(s.pod.value, s.node_name.value);
+        decided_[{s.pod.value, s.node_name.value}] = part.shard.value;
       for (const auto& v : part.victims)
         victims_.insert(v.pod.value);
     }
@@ -78,6 +115,20 @@ void checker::take_decision(protocol::decision now) {
   pos->second.latest = std::move(now);
 }
 
+/// What a live plan promises counts until its member is cancelled, or it is done.
+void checker::keep_sums(const base::slot_id& slot, const protocol::decision& now, bool is_new) {
+  if (now.is_done) {
+    room_.let_go(slot);
+    return;
+  }
+  if (is_new)
+    for (const auto& part : now.chosen.slices)
+      for (const auto& s : part.seats)
+        room_.hold(slot, s);
+  for (const auto& pod : now.cancelled)
+    room_.let_go(slot, pod);
+}
+
 /// Upholds S1a, S4, S6, S7: at the moment at which they could be broken.
 void checker::check_new(const base::slot_id& slot, const protocol::decision& x) {
   if (look("S7"))
@@ -91,6 +142,7 @@ void checker::check_new(const base::slot_id& slot, const protocol::decision& x) 
   if (look("S2") && told_aborted_.contains(x.by) && truth_.has_root(x.by.gang.value))
     say("S2", name_of(slot, x) + " is written, and its attempt was called aborted");
   check_minimum(x);
+  check_victims(x);
   check_room(x);
   if (!look("S6"))
     return;
@@ -119,6 +171,24 @@ void checker::check_minimum(const protocol::decision& x) {
   }
 }
 
+/// Upholds S9: who goes is of lower priority, and goes for one plan.
+void checker::check_victims(const protocol::decision& x) {
+  for (const auto& part : x.chosen.slices)
+    for (const auto& v : part.victims) {
+      const auto name = protocol::to_text(v.pod_name);
+      if (look("S9") && v.priority >= x.priority)
+        say("S9", fmt::format("pod {} of priority {} is to go for gang {} of priority {}", name,
+                              v.priority, protocol::to_text(x.gang_name), x.priority));
+      for (const auto& [slot, d] : decisions_)
+        if (d.is_live())
+          for (const auto& theirs : d.first.chosen.slices)
+            for (const auto& other : theirs.victims)
+              if (other.pod == v.pod && slot != base::slot_of(x.by))
+                say("S9", fmt::format("pod {} is to go for gang {} and for {}", name,
+                                      protocol::to_text(x.gang_name), name_of(slot, d.first)));
+    }
+}
+
 /// What is kept of a done decision does not name its members: who was asked to be cancelled then
 /// counts as cancelled.
 bool checker::is_cancelled(const known_decision& x, const base::pod_uid& pod) const {
@@ -127,59 +197,6 @@ bool checker::is_cancelled(const known_decision& x, const base::pod_uid& pod) co
     return true;
   const auto asked = cancels_.find(base::slot_of(x.first.by));
   return x.latest.is_done && asked != cancels_.end() && asked->second.contains(pod);
-}
-
-/// A pod that is gone, finished or on another node takes no room here, whoever plans with it.
-bool checker::may_come(const std::string& pod, const std::string& node) const {
-  const auto pos = truth_.pods().find(pod);
-  return pos != truth_.pods().end() && !pos->second.is_finished
-         && (pos->second.node.empty() || pos->second.node == node);
-}
-
-/// Bound pods and the seats of all live plans, each pod once, against what the node offers. Pods
-/// that others put there while a view may still lag behind are not ours to answer for. Where shards
-/// change owners, decided plans may collide until all but one of them are withdrawn (P11): there
-/// the ledgers' own sums and S1b must do.
-void checker::check_room(const protocol::decision& x) {
-  if (has_replicas() || !look("S1a"))
-    return;
-  const auto now = on_.time().now();
-  std::set<std::string> nodes;
-  for (const auto& part : x.chosen.slices)
-    for (const auto& s : part.seats)
-      nodes.insert(s.node_name.value);
-  for (const auto& node : nodes) {
-    const auto there = truth_.nodes().find(node);
-    if (there == truth_.nodes().end())
-      continue; // it has gone since: the attempt finds out
-    std::map<std::string, base::resources> takes;
-    for (const auto& [uid, pod] : truth_.pods())
-      if (pod.node == node && !pod.is_finished
-          && !(pod.came_bound && pod.bound_since + view_lag > now))
-        takes[uid] = pod.takes.amounts;
-    const auto add = [&](const known_decision* from, const protocol::decision& d) {
-      for (const auto& part : d.chosen.slices) {
-        for (const auto& s : part.seats)
-          if (s.node_name.value == node && s.node.value == there->second.uid
-              && may_come(s.pod.value, node) && (from == nullptr || !is_cancelled(*from, s.pod)))
-            takes[s.pod.value] = s.takes.amounts;
-        for (const auto& v : part.victims)
-          takes.erase(v.pod.value);
-      }
-    };
-    for (const auto& [slot, d] : decisions_)
-      if (d.is_live())
-        add(&d, d.first);
-    add(nullptr, x);
-    base::resources sum;
-    for (const auto& [uid, amount] : takes)
-      sum += amount;
-    const auto offered = truth_.offered_lately(node, now);
-    if (const auto lacks = base::first_shortage(sum, offered); !lacks.fits())
-      say("S1a",
-          fmt::format("with gang {} node {} is promised {} {} of {}",
-                      protocol::to_text(x.gang_name), node, lacks.name, lacks.need, lacks.room));
-  }
 }
 
 /// Upholds S5, at the moment at which nobody answers for the plan any more.

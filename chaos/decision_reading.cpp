@@ -20,17 +20,22 @@ protocol::decision decision_in(const std::string& key, const std::string& value)
   return std::move(*read);
 }
 
+std::optional<protocol::decision> decision_in(const sim::api_server::object& x) {
+  const auto object = bridge::read_decision_object(boost::json::parse(x.body).as_object());
+  ensure(object.has_value() && object->chunks.empty(), x.key);
+  if (object->ordinal == 0)
+    return std::nullopt;
+  auto read = bridge::decision_of(*object, object->record);
+  ensure(read.has_value(), x.key);
+  return std::move(*read);
+}
+
 void decision_objects_reader::follow(const sim::api_server::store& objects, const heard& hear) {
   using sim::api_server::kind_id;
   for (; seen_ < objects.end_event(kind_id::gang_decisions); ++seen_) {
     const auto& e = objects.event_at(kind_id::gang_decisions, seen_);
-    const auto object = bridge::read_decision_object(boost::json::parse(e.now->body).as_object());
-    ensure(object.has_value() && object->chunks.empty(), e.now->key);
-    if (object->ordinal == 0)
-      continue; // no slot of it has been written yet
-    auto read = bridge::decision_of(*object, object->record);
-    ensure(read.has_value(), e.now->key);
-    hear(std::move(*read), e.what == sim::api_server::change::deleted);
+    if (auto read = decision_in(*e.now))
+      hear(std::move(*read), e.what == sim::api_server::change::deleted);
   }
 }
 

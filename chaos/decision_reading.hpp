@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "protocol/decision.hpp"
@@ -13,6 +14,9 @@ namespace tutti::chaos {
 
 /// The decision that a store keeps under this key. What a store wrote itself can be read.
 protocol::decision decision_in(const std::string& key, const std::string& value);
+
+/// The decision that a GangDecision says; none if no slot of it has been written yet.
+std::optional<protocol::decision> decision_in(const sim::api_server::object& x);
 
 /// Reads the decision log that is API objects: every version of every one of them, once, in order.
 class decision_objects_reader {

@@ -34,11 +34,13 @@ const std::vector<invariant>& invariants() {
       {"P2", "The members of a gang with a topology key are in one domain"},
       {"L1", "A gang that fits is bound"},
       {"L2", "No reservation stays in doubt"},
+      {"L3", "Rivals do not refuse each other for ever: somebody is decided every few rounds"},
       {"L4", "What the scheduler thinks of a node is what the API server says"},
       {"L5", "Every process becomes ready again by itself"},
       {"L6", "A gang that has started says so on its object, after a restart too"},
       {"E1", "No role reports an error that no fault explains"},
       {"E2", "No check of the program itself fails"},
+      {"J1", "The judge's own sums are right: those that it keeps up are those made from scratch"},
       {"E3", "The world comes to rest: nobody works on and on while no time passes"},
   };
   return all;
@@ -47,8 +49,6 @@ const std::vector<invariant>& invariants() {
 const std::vector<invariant>& not_judged() {
   static const std::vector<invariant> all{
       {"S15", "Cross-node terms hold: no plan has any yet, since no filter feeds the guards"},
-      {"L3",
-       "Rivals make progress: seen at the end only, where a gang that fits must be bound (L1)"},
   };
   return all;
 }

@@ -1,4 +1,28 @@
 // The promises of the protocol by number, and a broken one as a value.
+//
+// What is judged when.
+//
+//     at each step      whatever a step can break: S1a, S1b, S2, S3, S4, S6, S7, S8, S9, S12, L3,
+//     the
+//                       rules of roles (R), and S5 when a decision is called done
+//     every 1,000       from scratch: decisions as the log holds them against those that were seen
+//     deliveries, and   written (S2); the sums of what is on nodes and promised against those that
+//     at the end        are kept up (J1), and against the most that a node has ever offered (S1a,
+//                       S1b); all plans among themselves (S4, S5, S6, S7, S9); who is bound, by
+//                       whose word and in which domain (S3, P2); what shards hold, for whom, and
+//                       whether they take their view for fresh (S10, S12)
+//     every 5 s of a    what may lag for a moment, and not for longer: half a minute for the queue
+//     calm world, and   (S13, S14), a topology that believes in other nodes (L4) and room in doubt
+//     at the end        (L2), two minutes for room whose decision is done (S10: a view must have
+//                       been fresh for 90 s). Calm: everybody is up, and nothing has failed for as
+//                       long as that; an exchange that was lost fails for a minute
+//     at each crash,    S11: each shard's disk replayed twice, and from its own snapshot, against
+//     and at the end    the judge's own reading of the journal
+//     at each begin     S11: what a shard begins with against the same
+//     at the end        what comes right in minutes: L1, L5, L6, P1, and members that wait (S5)
+//
+// From scratch S8 is not counted: which epochs a shard has obeyed stands in its journal only as far
+// as it was synced. Those of owners are followed in the partition map.
 #pragma once
 
 #include <string>

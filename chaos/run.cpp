@@ -1,7 +1,10 @@
 #include "chaos/run.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "bridge/limits.hpp"
 #include "chaos/checker.hpp"
 #include "chaos/nemesis.hpp"
 #include "chaos/trace.hpp"
@@ -36,6 +39,17 @@ private:
   std::uint64_t first_ = 0;
 };
 
+/// How long what has just failed lasts, and what it has held up: an exchange without an answer is
+/// given up after a minute.
+base::duration lasts(const action& x) {
+  base::duration out{};
+  for (const char* key : {"for", "down", "delay", "sync"})
+    out = std::max(out, time_of(x, key));
+  const bool is_of_the_network = find_kind(x.what)->targets != "PROCESS" || x.what == "cut_off"
+                                 || x.what == "link_cut" || x.what == "link";
+  return is_of_the_network ? out + bridge::limits::exchange_timeout : out;
+}
+
 } // namespace
 
 run_result run(const schedule& what, const run_options& how) {
@@ -46,7 +60,11 @@ run_result run(const schedule& what, const run_options& how) {
   if (how.is_judged)
     on.add(judge);
   nemesis does{on, what};
-  does.tells([&](const action& x, nemesis::moment when) { lines.happens(x, when); });
+  does.tells([&](const action& x, nemesis::moment when) {
+    lines.happens(x, when);
+    if (when == nemesis::moment::strikes && is_fault(*find_kind(x.what)))
+      judge.disturbed(on.time().now() + lasts(x));
+  });
   on.add(does);
   on.start();
   const auto end = base::time_point{} + what.until;
@@ -55,6 +73,8 @@ run_result run(const schedule& what, const run_options& how) {
   const bool is_cut_short = on.run_until(end, [&] {
     is_restless = rest.goes_in_a_circle();
     does.turn();
+    if (how.is_judged)
+      judge.look_around();
     return is_restless || judge.broken().has_value() || does.broken().has_value();
   });
   if (how.is_judged && how.is_audited && !is_cut_short)

@@ -165,4 +165,8 @@ base::resources truth::offered_lately(const std::string& node, base::time_point 
   return out;
 }
 
+base::resources truth::offered_ever(const std::string& node) const {
+  return offered_lately(node, base::time_point{});
+}
+
 } // namespace tutti::chaos

@@ -82,6 +82,8 @@ public:
   base::resources free(const std::string& node) const;
   /// The most that the node has offered in the time that a view may lag behind.
   base::resources offered_lately(const std::string& node, base::time_point now) const;
+  /// The most that any node of this name has ever offered.
+  base::resources offered_ever(const std::string& node) const;
 
 private:
   void take_pod(const sim::api_server::event& e, base::time_point now, const pod_change& tell);
