@@ -88,8 +88,8 @@ TEST(Run, looks_at_every_promise) {
       cancels += pos->second;
   }
   EXPECT_GT(cancels, 10u) << "an operator's word is one of the things that happen";
-  for (const char* id : {"S1a", "S1b", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S12",
-                         "S13", "S14", "P1", "P2", "L1", "L4", "L5"})
+  for (const char* id : {"S1a", "S1b", "S2",  "S3",  "S4", "S5", "S6", "S7", "S8", "S9", "S10",
+                         "S12", "S11", "S13", "S14", "P1", "P2", "L1", "L2", "L4", "L5", "J1"})
     EXPECT_GT(looks[id], 0u) << id;
 }
 
