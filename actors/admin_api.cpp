@@ -5,6 +5,7 @@
 #include <charconv>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -139,6 +140,33 @@ json::array shard_rows(scheduler& who) {
 
 http_reply shards(scheduler& who) {
   return list_reply("Shard", shard_rows(who));
+}
+
+/// What the shards that run here hold for attempts. A gang that the queue does not know (any more)
+/// has no `namespace` and is named by its uid.
+http_reply reservations(scheduler& who) {
+  std::map<std::string, json::object, std::less<>> gangs;
+  const auto known = ask(who, protocol::to(role_kind::queue), "gangs");
+  if (known.is_array())
+    for (const auto& g : known.get_array())
+      gangs.emplace(g.at("uid").as_string(), g.as_object());
+  json::array rows;
+  for (const auto s : shards_here(who)) {
+    auto holds = ask(who, protocol::to_shard({s}), "holds");
+    if (!holds.is_array())
+      return error_reply(503, fmt::format("shard {} does not answer", s));
+    for (auto& hold : holds.get_array()) {
+      auto& row = hold.as_object();
+      row["name"] = fmt::format("{}@{}", row.at("attempt").as_string().c_str(), s);
+      row["shard"] = s;
+      if (auto pos = gangs.find(row.at("gang").as_string()); pos != gangs.end()) {
+        row["gang"] = pos->second.at("name");
+        row["namespace"] = pos->second.at("namespace");
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return list_reply("Reservation", rows);
 }
 
 http_reply no_such_gang(const std::string& name) {
@@ -400,6 +428,8 @@ http_reply answer_admin(scheduler& who, const process_view& around, const std::s
     return list(who, role_kind::topology, "racks", "Rack");
   if (path == "/api/shards")
     return shards(who);
+  if (path == "/api/reservations")
+    return reservations(who);
   if (path == "/api/replicas")
     return replicas(who);
   if (path == "/api/status")
@@ -408,9 +438,9 @@ http_reply answer_admin(scheduler& who, const process_view& around, const std::s
     return json_reply("Settled", {{"settled", around.is_settled && around.is_settled()}});
   if (path == "/api/version")
     return json_reply("Version", {{"version", around.version}});
-  return error_reply(404,
-                     "there is /livez /readyz /metrics /api/gangs /api/nodes /api/racks "
-                     "/api/replicas /api/shards /api/status /api/settled /api/trace /api/version");
+  return error_reply(404, "there is /livez /readyz /metrics /api/gangs /api/nodes /api/racks "
+                          "/api/replicas /api/reservations /api/shards /api/status /api/settled "
+                          "/api/trace /api/version");
 }
 
 } // namespace tutti::actors

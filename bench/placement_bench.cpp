@@ -94,13 +94,18 @@ private:
   std::map<std::pair<int, int>, double> table_;
 };
 
-/// Nodes of 8 GPUs, most of them partly used, as on a busy cluster; every rack has some room.
+/// Even an empty rack has not so much room: the plan says so, and that is what is measured.
+bool never_fits(int nodes, int members, bool in_rack) {
+  return in_rack && members > nodes / racks * gpus_per_node;
+}
+
+/// Nodes of 32 GPUs, most of them partly used, as on a busy cluster; every rack has some room.
 struct bench_cluster {
-  int per_rack;
+  int nodes;
   capacity_view view{{"rack"}};
   workspace memory;
 
-  explicit bench_cluster(int nodes) : per_rack(nodes / racks) {
+  explicit bench_cluster(int how_many) : nodes(how_many) {
     api::class_terms plain;
     plain.labels = {{"pool", "gpu"}};
     const auto kind = api::make_class(plain);
@@ -109,14 +114,9 @@ struct bench_cluster {
     static_cast<void>(view.now());
   }
 
-  /// Even an empty rack has not so much room: the plan says so, and that is what is measured.
-  bool never_fits(int members, bool in_rack) const {
-    return in_rack && members > per_rack * gpus_per_node;
-  }
-
   node_state state(int i, const base::node_class_ptr& kind) const {
     node_state x;
-    const auto rack = fmt::format("r{:04}", i / per_rack);
+    const auto rack = fmt::format("r{:04}", i / (nodes / racks));
     const auto name = fmt::format("n{:06}", i);
     x.info = std::make_shared<const node_info>(node_info{{"u" + name}, {name}, name, {rack}, 1});
     x.kind = kind;
@@ -162,9 +162,8 @@ std::string name_of(const bench_case& c, int nodes) {
   const auto* before = c.before == cache::fresh_shape   ? ", new shape"
                        : c.before == cache::known_shape ? ", known shape"
                                                         : "";
-  const bool is_refused = c.in_rack && c.members > nodes / racks * gpus_per_node;
   return fmt::format("plan {} on {} nodes{}{}{}", c.members, nodes, c.in_rack ? ", rack" : "",
-                     before, is_refused ? ", never fits" : "");
+                     before, never_fits(nodes, c.members, c.in_rack) ? ", never fits" : "");
 }
 
 /// Processor time of this thread: on a shared machine the wall clock measures the neighbours.
@@ -183,7 +182,7 @@ double once_us(bench_cluster& cluster, const bench_case& c, std::uint64_t round)
   const auto found = plan(cluster.view.now(), gang, {}, cluster.memory);
   const auto end = now_us();
   const auto* p = std::get_if<placement::engine::placement>(&found);
-  if (cluster.never_fits(c.members, c.in_rack)) {
+  if (never_fits(cluster.nodes, c.members, c.in_rack)) {
     ensure(p == nullptr, c.members, round);
     return end - start;
   }

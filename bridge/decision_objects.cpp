@@ -8,6 +8,7 @@
 #include <boost/json/serialize.hpp>
 #include <fmt/core.h>
 
+#include "base/attempt_text.hpp"
 #include "base/ensure.hpp"
 #include "bridge/base64.hpp"
 #include "bridge/http_text.hpp"

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "base/attempt_text.hpp"
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
 #include "base/mutant.hpp"

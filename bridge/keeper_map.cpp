@@ -265,48 +265,46 @@ const std::string& keeper_role::run_by(const address& unit) const {
   return is_early ? nobody : o.replica;
 }
 
-/// Asked after every event: nothing is copied for it.
-bool keeper_role::is_as_told() const {
-  auto told = told_.live.begin();
+/// Brings `told_` up to date; true if that changed anything. Asked after every event, so it copies
+/// only what is new.
+bool keeper_role::update_told() {
+  bool is_news = false;
+  const auto set = [&is_news](auto& before, const auto& now) {
+    if (before == now)
+      return;
+    before = now;
+    is_news = true;
+  };
+  if (told_.self.empty()) {
+    told_ = {how_.replica, like_.shards, like_.partitions, {}};
+    is_news = true;
+  }
+  std::size_t peers = 0;
   for (const auto& [name, x] : watch_.all())
     if (name != how_.replica && watch_.is_live(name)) {
-      if (told == told_.live.end() || told->replica != name || told->reached_at != x.link)
-        return false;
-      ++told;
+      if (peers == told_.live.size())
+        told_.live.emplace_back();
+      auto& o = told_.live[peers++];
+      set(o.replica, name);
+      set(o.reached_at, x.link);
     }
-  if (told != told_.live.end() || told_.self != how_.replica)
-    return false;
-  if (!map_)
-    return told_.shards == like_.shards && told_.partitions == like_.partitions;
-  for (const auto& unit : map_->units()) {
-    const auto& before =
-        (unit.kind == role_kind::shard ? told_.shards : told_.partitions)[unit.index];
-    if (before.epoch != map_->at(unit).epoch || before.replica != run_by(unit))
-      return false;
-  }
-  return true;
+  is_news |= peers < told_.live.size();
+  told_.live.resize(peers);
+  if (map_)
+    for (const auto& unit : map_->units()) {
+      auto& o = (unit.kind == role_kind::shard ? told_.shards : told_.partitions)[unit.index];
+      set(o.epoch, map_->at(unit).epoch);
+      set(o.replica, run_by(unit));
+    }
+  return is_news;
 }
 
 /// Says so if anything changed since it was last said.
 void keeper_role::tell_owned(std::vector<protocol::decision_ptr> open) {
-  if (is_as_told())
+  if (!update_told())
     return;
-  protocol::ownership now{how_.replica, like_.shards, like_.partitions, {}};
-  for (const auto& [name, x] : watch_.all())
-    if (name != how_.replica && watch_.is_live(name))
-      now.live.push_back({name, x.link});
-  if (map_) {
-    now.shards = map_->shards;
-    now.partitions = map_->partitions;
-    for (const auto& unit : map_->units()) {
-      auto& o = unit.kind == role_kind::shard ? now.shards[unit.index] : now.partitions[unit.index];
-      o.replica = run_by(unit);
-    }
-  }
-  told_ = now;
   out_.add(protocol::note{"replica.owns", {{"units", static_cast<std::int64_t>(listed_.size())}}});
-  out_.add(
-      protocol::own{std::make_shared<const protocol::ownership>(std::move(now)), std::move(open)});
+  out_.add(protocol::own{std::make_shared<const protocol::ownership>(told_), std::move(open)});
 }
 
 } // namespace tutti::bridge

@@ -107,7 +107,7 @@ private:
   void pass_on(const protocol::slots_told& x);
   void end_list();
   void tell_owned(std::vector<protocol::decision_ptr> open);
-  bool is_as_told() const;
+  bool update_told();
   const std::string& run_by(const protocol::address& unit) const;
   bool is_mine(const protocol::address& unit) const;
 

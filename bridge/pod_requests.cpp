@@ -8,6 +8,7 @@
 #include <boost/json/serialize.hpp>
 #include <fmt/core.h>
 
+#include "base/attempt_text.hpp"
 #include "base/mutant.hpp"
 
 namespace tutti::bridge {
@@ -38,10 +39,6 @@ std::string stamp(base::wall_time t, bool is_micro) {
 }
 
 } // namespace
-
-std::string to_text(const base::attempt_id& x) {
-  return fmt::format("{}/{}/{}/{}", x.gang.value, x.ordinal, x.epoch.value, x.try_no);
-}
 
 std::string rfc3339(base::wall_time t) {
   return stamp(t, false);

@@ -43,9 +43,6 @@ struct removal_spec {
 };
 protocol::http_request removal_request(const removal_spec& what);
 
-/// "gang/ordinal/epoch/try".
-std::string to_text(const base::attempt_id& x);
-
 /// "2026-01-31T12:00:00Z", and with microseconds as events want it.
 std::string rfc3339(base::wall_time t);
 std::string rfc3339_micro(base::wall_time t);

@@ -107,19 +107,21 @@ void add_retry(CLI::App& app, arguments& a) {
 }
 
 void add_get(CLI::App& app, arguments& a) {
-  auto* verb = app.add_subcommand("get", "List gangs, nodes or shards");
+  auto* verb = app.add_subcommand("get", "List gangs, nodes, shards or reservations");
   add_server(*verb, a);
   add_output(*verb, a.reading.format, {"table", "wide", "json", "yaml", "name"});
   add_space(*verb, a);
   verb->add_flag("-A,--all-namespaces", a.reading.all_spaces, "every namespace");
   verb->add_flag("-w,--watch", a.reading.watches, "gangs: go on, and print what changes");
-  verb->add_option("noun", a.noun, "gangs, nodes or shards")
+  verb->add_option("noun", a.noun, "gangs, nodes, shards or reservations")
       ->required()
-      ->check(CLI::IsMember({"gangs", "gang", "g", "nodes", "node", "no", "shards", "shard"}));
+      ->check(CLI::IsMember({"gangs", "gang", "g", "nodes", "node", "no", "shards", "shard",
+                             "reservations", "reservation"}));
   verb->add_option("name", a.reading.name, "this gang alone: NAME or NAMESPACE/NAME");
   verb->footer(std::string{"Examples:\n  tutti get gangs -A\n  tutti get gangs -w\n"
                            "  tutti get gang ring\n"
-                           "  tutti get nodes -o json"}
+                           "  tutti get nodes -o json\n"
+                           "  tutti get reservations -o wide"}
                + exit_codes);
   verb->callback([&a] {
     a.run = [&a] {

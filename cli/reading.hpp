@@ -17,10 +17,10 @@ struct read_options {
   std::string name{};           ///< get: this gang alone, in one of the forms of describe
 };
 
-/// `noun` is gangs, nodes or shards (singular and the short names too). Prints on stdout, gangs and
-/// nodes by name. Gangs that are watched are printed again when they change, until somebody ends
-/// the process or nobody answers any more; of nodes and shards that is `bad_input`, and so is a
-/// name. `not_found` if there is no gang of that name and nobody watches for it.
+/// `noun` is gangs, nodes, shards or reservations (singular and the short names too). Prints on
+/// stdout, gangs and nodes by name. Gangs that are watched are printed again when they change,
+/// until somebody ends the process or nobody answers any more; of the others that is `bad_input`,
+/// and so is a name. `not_found` if there is no gang of that name and nobody watches for it.
 base::result<void> get(const reader& from, const std::string& noun, const read_options& how,
                        const base::clock& clock);
 

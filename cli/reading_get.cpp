@@ -1,4 +1,4 @@
-// The lists: gangs, nodes, shards; as tables or for machines.
+// The lists: gangs, nodes, shards, reservations; as tables or for machines.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -245,17 +245,47 @@ column plain(const char* title, const char* field) {
   return {title, [field](const json::object& row) { return cell(row, field); }};
 }
 
+base::result<void> get_reservations(const reader& from, const read_options& how) {
+  std::vector<column> columns{
+      {"GANG",
+       [](const auto& row) {
+         const auto space = cell(row, "namespace");
+         return space.empty() ? cell(row, "gang") : space + "/" + cell(row, "gang");
+       }},
+      plain("ATTEMPT", "attempt"),
+      plain("SHARD", "shard"),
+      plain("STATE", "state"),
+      {"HELD", [](const auto& row) { return cell(row, "held") + "/" + cell(row, "members"); }},
+      {"AGE", [](const auto& row) { return age_text(number(row, "age_ms")); }}};
+  if (how.format == "wide")
+    columns.push_back({"NODES", [](const auto& row) {
+                         std::string text;
+                         for (const auto& node : row.at("nodes").as_array())
+                           text += (text.empty() ? "" : ",") + std::string{node.as_string()};
+                         return text;
+                       }});
+  return get_plain(from, "/api/reservations", "reservation", false, columns, how);
+}
+
 } // namespace
 
 base::result<void> get(const reader& from, const std::string& noun, const read_options& how,
                        const base::clock& clock) {
   static const std::map<std::string, std::string, std::less<>> names{
-      {"gangs", "gangs"}, {"gang", "gangs"}, {"g", "gangs"},       {"nodes", "nodes"},
-      {"node", "nodes"},  {"no", "nodes"},   {"shards", "shards"}, {"shard", "shards"}};
+      {"gangs", "gangs"},
+      {"gang", "gangs"},
+      {"g", "gangs"},
+      {"nodes", "nodes"},
+      {"node", "nodes"},
+      {"no", "nodes"},
+      {"shards", "shards"},
+      {"shard", "shards"},
+      {"reservations", "reservations"},
+      {"reservation", "reservations"}};
   auto pos = names.find(noun);
   if (pos == names.end())
     return base::error{base::code::bad_input, fmt::format("there is no \"{}\" to get", noun),
-                       "tutti get gangs | nodes | shards"};
+                       "tutti get gangs | nodes | shards | reservations"};
   if (pos->second == "gangs")
     return get_gangs(from, how, clock);
   if (how.watches)
@@ -265,6 +295,8 @@ base::result<void> get(const reader& from, const std::string& noun, const read_o
     return base::error{base::code::bad_input,
                        fmt::format("{} are listed all together, not by name", pos->second),
                        "tutti get " + pos->second};
+  if (pos->second == "reservations")
+    return get_reservations(from, how);
   if (pos->second == "nodes")
     return get_plain(
         from, "/api/nodes", "node", true,

@@ -95,7 +95,7 @@ void queue_role::ask(attempt_now& attempt) {
                                          : std::min<base::duration>(patience, silence_longest));
   if (!attempt.who)
     return;
-  out_.add(protocol::note{"queue.tried",
+  out_.add(protocol::note{attempt.asked == 1 ? "queue.tried" : "queue.asked_again",
                           {{"gang", to_text(attempt.who->name)},
                            {"members", static_cast<std::int64_t>(attempt.who->members.size())},
                            {"asked", static_cast<std::int64_t>(attempt.asked)},

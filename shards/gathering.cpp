@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/attempt_text.hpp"
 #include "base/ensure.hpp"
 
 namespace tutti::shards {
@@ -110,10 +111,6 @@ refusal refuse_nodes(const gathering& x) {
   if (!out.holders.empty())
     out.why.detail += "; held by " + to_text(out.holders.front());
   return out;
-}
-
-std::string to_text(const base::attempt_id& x) {
-  return fmt::format("{}/{}.{}.{}", x.gang.value, x.ordinal, x.epoch.value, x.try_no);
 }
 
 } // namespace tutti::shards

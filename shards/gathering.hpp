@@ -51,7 +51,4 @@ refusal refuse_guard(const guard_table::objection& x);
 /// Nodes refused: the numbers over the whole slice, and who holds the room.
 refusal refuse_nodes(const gathering& x);
 
-/// "gang/ordinal.epoch.try", for notes and explanations.
-std::string to_text(const base::attempt_id& x);
-
 } // namespace tutti::shards

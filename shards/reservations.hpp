@@ -37,6 +37,7 @@ namespace tutti::shards {
 enum class reservation_state : std::uint8_t { absent, prepared, committed, consumed, released };
 std::string_view name_of(reservation_state x);
 
+/// One move of the diagram above.
 struct reservation_edge {
   reservation_state from;
   reservation_state to;
@@ -59,6 +60,7 @@ constexpr bool may_move(reservation_state from, reservation_state to) {
 static_assert(!may_move(reservation_state::committed, reservation_state::prepared));
 static_assert(!may_move(reservation_state::absent, reservation_state::consumed));
 
+/// What one attempt holds in this shard.
 struct reservation {
   reservation_state state = reservation_state::absent;
   base::partition_id coordinator;

@@ -5,6 +5,8 @@
 
 #include <boost/json.hpp>
 
+#include "base/attempt_text.hpp"
+
 namespace tutti::shards {
 
 using namespace protocol;

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/attempt_text.hpp"
 #include "base/ensure.hpp"
 #include "base/mutant.hpp"
 #include "protocol/sharding.hpp"

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/attempt_text.hpp"
 #include "base/ensure.hpp"
 #include "base/mutant.hpp"
 #include "protocol/sharding.hpp"

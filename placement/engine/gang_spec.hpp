@@ -27,6 +27,8 @@ struct member_spec {
 };
 
 /// Members of one group share one value of `topology_key` (any label key; empty = no constraint).
+/// A group of a gang: its minimum, and the label key whose one value all its members share (empty:
+/// anywhere).
 struct group_spec {
   std::string name;
   std::uint32_t min_count = 1;
@@ -40,6 +42,7 @@ struct gang_spec {
   std::vector<member_spec> members; ///< in the order in which they are to be preferred
 };
 
+/// One member on one node.
 struct seat {
   std::uint32_t member = 0; ///< index into `gang_spec::members`
   node_ref node;
@@ -56,6 +59,7 @@ struct placement {
   friend bool operator==(const placement&, const placement&) = default;
 };
 
+/// Where the members go, or why they cannot.
 using answer = std::variant<placement, base::explanation>;
 
 /// Bounds of one call. A search that reaches its bound ends as `undecided`, never as a wrong no.

@@ -43,8 +43,11 @@ struct problem {
   std::int64_t required = 0;
 };
 
+/// How a search ends. `impossible` is proved (where its function says so), `undecided` ran out of
+/// steps.
 enum class verdict : std::uint8_t { placed, impossible, undecided };
 
+/// What `place_minimum` reached.
 struct fill_result {
   verdict what = verdict::impossible;
   std::int64_t most = 0; ///< members placed, or the most that any order placed

@@ -26,6 +26,7 @@ block_columns columns_of(const block& b, measure by);
 
 /// Slots per node of one block. `most_slots` bounds what one node counts for.
 inline constexpr std::uint32_t most_slots = 1u << 20;
+/// Pods of one shape that each node of a block takes, and their sum.
 struct slot_counts {
   std::vector<std::uint32_t> slots; ///< by slot; empty if nothing fits anywhere
   std::uint64_t total = 0;

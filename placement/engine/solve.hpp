@@ -18,6 +18,7 @@ base::result<problem> read_gang(const snapshot& where, const gang_spec& what, wo
 /// The same gang without topology keys.
 problem without_topology(const problem& p);
 
+/// Where a whole gang goes, or why nowhere.
 struct solution {
   verdict what = verdict::impossible;
   std::vector<run> runs;            ///< if placed
@@ -28,6 +29,9 @@ struct solution {
   std::vector<base::domain_fit> closest; ///< of that unit, best first, at most three
 };
 
+/// Places every unit of the gang or none: the best domain of each by `measure` of room, within
+/// `bounds`. `impossible` is proved; `undecided` if the steps ran out. The memory keeps what the
+/// next call can use again; the trial in it ends empty.
 solution solve(const snapshot& where, const problem& p, measure by, const options& bounds,
                workspace& memory);
 

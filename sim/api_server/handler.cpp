@@ -165,15 +165,14 @@ outcome<response> handler::one(const request& r, const target& path, const route
     return no_such_path();
   if (r.method == "GET") {
     count("get", to);
+    auto table = table_asked(r.accept, path.parameter("includeObject"));
+    if (auto* refused = std::get_if<refusal>(&table))
+      return *refused;
     auto found = store_.find(kind, to.key());
     if (!found)
       return not_found({to.what->group, to.what->what->plural, to.name});
-    if (wants_table(r.accept)) {
-      const auto carries = row_object_of(path.parameter("includeObject"));
-      if (!carries)
-        return wrong_row_object(path);
+    if (const auto carries = std::get<0>(table))
       return plain(200, one_table(*to.what, *found, clock_.wall_now(), *carries));
-    }
     response got;
     write_object(*to.what, *found, got.body);
     return got;

@@ -29,11 +29,6 @@ std::string one_table(const endpoint& what, const object& x, base::wall_time now
                   fmt::format(R"({{"resourceVersion":"{}"}})", x.rev), now, carries);
 }
 
-refusal wrong_row_object(const target& path) {
-  return bad_request(
-      fmt::format("unrecognized includeObject value: \"{}\"", path.parameter("includeObject")));
-}
-
 namespace {
 
 /// A watch without timeoutSeconds ends after this, as servers do after half an hour to an hour.
@@ -159,6 +154,9 @@ refusal handler::page_expired(kind_id kind, const page_mark& mark, bool has_toke
 
 outcome<response> handler::list(const request& r, const target& path, const route& to) {
   count("list", to);
+  auto table = table_asked(r.accept, path.parameter("includeObject"));
+  if (auto* refused = std::get_if<refusal>(&table))
+    return *refused;
   auto kind = to.what->what->id;
   auto wanted = selector::parse(*to.what->what, path.parameter("labelSelector"),
                                 path.parameter("fieldSelector"));
@@ -191,18 +189,17 @@ outcome<response> handler::list(const request& r, const target& path, const rout
   if (!next_key.empty())
     meta += fmt::format(R"(,"continue":"{}")", to_token({mark.at, next_key}));
   meta += "}";
-  if (wants_table(r.accept)) {
-    const auto carries = row_object_of(path.parameter("includeObject"));
-    if (!carries)
-      return wrong_row_object(path);
+  if (const auto carries = std::get<0>(table))
     return plain(200, table_of(*to.what, rows, meta, clock_.wall_now(), *carries));
-  }
   return plain(200, list_of(*to.what, rows, meta));
 }
 
 outcome<response> handler::start_watch(const request& r, const target& path, const route& to,
                                        answer& out) {
   count("watch", to);
+  auto table = table_asked(r.accept, path.parameter("includeObject"));
+  if (auto* refused = std::get_if<refusal>(&table))
+    return *refused;
   auto wanted = selector::parse(*to.what->what, path.parameter("labelSelector"),
                                 path.parameter("fieldSelector"));
   if (auto* refused = std::get_if<refusal>(&wanted))
@@ -223,18 +220,15 @@ outcome<response> handler::start_watch(const request& r, const target& path, con
   how.ns = to.ns;
   how.wanted = std::get<selector>(wanted);
   how.wants_bookmarks = path.flag("allowWatchBookmarks");
-  how.wants_table = wants_table(r.accept);
-  const auto carries = row_object_of(path.parameter("includeObject"));
-  if (how.wants_table && !carries)
-    return wrong_row_object(path);
+  const auto carries = std::get<0>(table);
+  how.wants_table = carries.has_value();
   how.bookmark_at = now + bookmark_first;
   auto seconds = path.number("timeoutSeconds").value_or(0);
   how.ends_at = now
                 + (seconds > 0 ? base::duration{std::chrono::seconds{seconds}}
                                : base::duration{watch_default});
-  how.write = [what = to.what, as_table = how.wants_table, carries, this](const object& x,
-                                                                          std::string& line) {
-    if (as_table)
+  how.write = [what = to.what, carries, this](const object& x, std::string& line) {
+    if (carries)
       line += one_table(*what, x, clock_.wall_now(), *carries);
     else
       write_object(*what, x, line);

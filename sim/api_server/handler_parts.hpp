@@ -25,9 +25,6 @@ response plain(int status, std::string body);
 /// Appends the object as this endpoint shows it.
 void write_object(const endpoint& what, const object& x, std::string& out);
 
-/// The answer to a wrong `includeObject`.
-refusal wrong_row_object(const target& path);
-
 /// A table with this one row.
 std::string one_table(const endpoint& what, const object& x, base::wall_time now,
                       row_object carries);

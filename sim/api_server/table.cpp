@@ -349,18 +349,17 @@ json::object partial_of(const json::object& doc) {
 
 } // namespace
 
-bool wants_table(std::string_view accept) {
-  return accept.find("as=Table") != std::string_view::npos;
-}
-
-std::optional<row_object> row_object_of(std::string_view parameter) {
-  if (parameter.empty() || parameter == "Metadata")
+outcome<std::optional<row_object>> table_asked(std::string_view accept,
+                                               std::string_view include_object) {
+  if (accept.find("as=Table") == std::string_view::npos)
+    return std::nullopt;
+  if (include_object.empty() || include_object == "Metadata")
     return row_object::metadata;
-  if (parameter == "None")
+  if (include_object == "None")
     return row_object::none;
-  if (parameter == "Object")
+  if (include_object == "Object")
     return row_object::whole;
-  return std::nullopt;
+  return bad_request(fmt::format("unrecognized includeObject value: \"{}\"", include_object));
 }
 
 std::string table_of(const endpoint& what, const std::vector<object_ptr>& rows,

@@ -9,17 +9,17 @@
 
 #include "base/time.hpp"
 #include "sim/api_server/object.hpp"
+#include "sim/api_server/refusal.hpp"
 
 namespace tutti::sim::api_server {
-
-/// Whether an Accept header asks for a table.
-bool wants_table(std::string_view accept);
 
 /// What a row carries besides its cells: nothing, the object's metadata, or all of it.
 enum class row_object : std::uint8_t { none, metadata, whole };
 
-/// The parameter `includeObject`; metadata if it is empty, nothing if there is no such word.
-std::optional<row_object> row_object_of(std::string_view parameter);
+/// The table that a request asks for by its Accept header and the parameter `includeObject`
+/// (metadata if that is empty); nothing if it asks for none. Refused if there is no such word.
+outcome<std::optional<row_object>> table_asked(std::string_view accept,
+                                               std::string_view include_object);
 
 /// A Table with one row per object; `list_meta` is the JSON of the list's metadata.
 std::string table_of(const endpoint& what, const std::vector<object_ptr>& rows,

@@ -140,6 +140,14 @@ TEST_F(Reading, get_shards_shows_epochs_and_reservations) {
   expect({"get", "shards", "-o", "name"}, "get-shards-name.txt");
 }
 
+TEST_F(Reading, get_reservations_is_a_list_though_nothing_is_held) {
+  EXPECT_EQ(one_->ask({"get", "reservations"}).out,
+            "GANG   ATTEMPT   SHARD   STATE   HELD   AGE\n");
+  const auto list = boost::json::parse(one_->ask({"get", "reservations", "-o", "json"}).out);
+  EXPECT_EQ(list.at("kind"), "ReservationList");
+  EXPECT_TRUE(list.at("items").as_array().empty());
+}
+
 TEST_F(Reading, get_of_one_gang_lists_it_alone) {
   const auto expected = "gang/ring\n";
   for (const char* name : {"ring", "gang/ring", "default/ring"})

@@ -246,7 +246,7 @@ TEST_F(ShardView, describes_itself) {
 TEST_F(ShardView, lists_what_it_holds) {
   EXPECT_TRUE(committed(g, g_asks));
   runs("b", "n2", 2);
-  EXPECT_EQ(read("holds"), R"([{"attempt":"g/1.1.1","gang":"g","state":"committed","partition":)"
+  EXPECT_EQ(read("holds"), R"([{"attempt":"g/1/1/1","gang":"g","state":"committed","partition":)"
                                + std::to_string(coordinator(g).value)
                                + R"(,"members":2,"held":1,"nodes":["n1"],"victims":0,)"
                                + R"("guards":0,"finished":false,"age_ms":0}])");

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "base/attempt_text.hpp"
 #include "bridge/pod_requests.hpp"
 
 namespace tutti::sim::decisions {
@@ -79,7 +80,7 @@ std::string history::winner(const base::slot_id& slot) const {
 }
 
 bool history::was_written(const base::attempt_id& by) const {
-  return winner(base::slot_of(by)) == bridge::to_text(by);
+  return winner(base::slot_of(by)) == base::to_text(by);
 }
 
 std::optional<bridge::decision_object> history::now(const base::gang_uid& gang) const {

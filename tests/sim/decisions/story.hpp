@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "bridge/pod_requests.hpp"
+#include "base/attempt_text.hpp"
 #include "tests/sim/decisions/log_world.hpp"
 
 namespace tutti::sim::decisions {
@@ -127,19 +127,19 @@ struct story {
           continue; // the answer to a copy
 
         if (d->winner)
-          expect(bridge::to_text(d->winner->by) == world.past().winner(slot),
+          expect(base::to_text(d->winner->by) == world.past().winner(slot),
                  "a winner that has not won");
         else if (world.past().was_written(mine->second.by))
           // Our answer was lost, and another owner has finished it and decided the next.
           expect(ordinal_of(slot.gang.value) > slot.ordinal, "refused, and it stands");
         else
-          refused.insert(bridge::to_text(mine->second.by));
+          refused.insert(base::to_text(mine->second.by));
         asked[n].erase(mine);
       } else if (const auto* a = std::get_if<protocol::slot_amended>(&s.what)) {
         const base::slot_id slot{a->gang, a->ordinal};
         amending[n].erase(slot);
         if (!a->is_refused)
-          expect(bridge::to_text(a->now->by) == world.past().winner(slot),
+          expect(base::to_text(a->now->by) == world.past().winner(slot),
                  "an amendment of what does not stand");
         const auto now = world.past().now(a->gang);
         if (!a->is_refused && now && now->ordinal == a->ordinal && a->now->is_done)
