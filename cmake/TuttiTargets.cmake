@@ -86,11 +86,12 @@ function(tutti_add_library name)
   endif()
 endfunction()
 
-# tutti_add_tests(NAME SOURCES … LIBRARIES …)
+# tutti_add_tests(NAME SOURCES … LIBRARIES … [TIMEOUT SECONDS] [LOCK NAME])
 #
-# Makes tutti_NAME_tests from the files of the current folder; each test becomes one of ctest's.
+# Makes tutti_NAME_tests from the files of the current folder; each test becomes one of ctest's. Of
+# tests with the same lock one runs at a time.
 function(tutti_add_tests name)
-  cmake_parse_arguments(ARG "TAKES_MUTANTS" "TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "TAKES_MUTANTS" "TIMEOUT;LOCK" "SOURCES;LIBRARIES" ${ARGN})
   if(ARG_TAKES_MUTANTS AND TUTTI_MUTANTS)
     set(planted ${PROJECT_SOURCE_DIR}/tests/planted.cpp)
     set_property(SOURCE ${planted} APPEND PROPERTY COMPILE_DEFINITIONS TUTTI_MUTANTS)
@@ -105,5 +106,5 @@ function(tutti_add_tests name)
   target_compile_definitions(tutti_${name}_tests PRIVATE
     TUTTI_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data" TUTTI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(tutti_${name}_tests TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} RESOURCE_LOCK "${ARG_LOCK}")
 endfunction()

@@ -39,7 +39,9 @@ arguments seeded(arguments x) {
 }
 
 arguments daemon_arguments(const daemon::options& how) {
-  auto all = seeded(with({"local"}, how.what));
+  auto all = with({how.verb}, how.what);
+  if (how.verb == "local")
+    all = seeded(std::move(all));
   if (how.listens)
     all = with(all, {"--listen", "127.0.0.1:0"});
   return with(all, {"--admin", how.has_admin ? "127.0.0.1:0" : ""});

@@ -53,15 +53,17 @@ process start(arguments what, std::map<std::string, std::string> environment = {
 /// Arguments of `tutti local` that stores in `home` and has no admin address.
 arguments local_in(const temp_dir& home, arguments more = {});
 
-/// `tutti local` that goes on running; its ports are learnt from what it prints.
+/// `tutti local` or `tutti scheduler` that goes on running; its ports are learnt from what it
+/// prints.
 class daemon {
 public:
   struct options {
-    arguments what{}; ///< after `tutti local`
+    arguments what{}; ///< after `tutti local`, or another verb
     bool listens = false;
     bool has_admin = true;
     std::map<std::string, std::string> environment{};
     bool may_die = false; ///< it need not live to say its addresses
+    std::string verb = "local";
   };
   /// Waits until it has said all its addresses. A daemon that does not fails the test, unless it
   /// may die.
