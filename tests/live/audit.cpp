@@ -1,30 +1,81 @@
 // One JSON object per line.
 #include "tests/live/audit.hpp"
 
+#include <cstdint>
 #include <fstream>
+#include <string_view>
+#include <vector>
 
 #include <boost/json/parse.hpp>
 #include <gtest/gtest.h>
 
 namespace tutti::live {
 
-std::map<std::string, int> bindings_taken(const std::string& audit_log) {
-  std::map<std::string, int> out;
+namespace {
+
+namespace json = boost::json;
+
+std::string text_at(const json::object& x, std::string_view field) {
+  const auto* v = x.if_contains(field);
+  return v != nullptr && v->is_string() ? std::string{v->get_string()} : std::string{};
+}
+
+struct request_seen {
+  std::string verb;
+  std::string user;
+  std::string resource; ///< "pods/binding"
+  std::string name;
+  std::int64_t code = 0;
+};
+
+/// All that were about a resource and have been answered.
+std::vector<request_seen> requests_in(const std::string& audit_log) {
+  std::vector<request_seen> out;
   std::ifstream file{audit_log};
   EXPECT_TRUE(file) << audit_log;
   for (std::string line; std::getline(file, line);) {
     boost::system::error_code ec;
-    const auto x = boost::json::parse(line, ec);
+    const auto parsed = json::parse(line, ec);
     if (ec)
       continue; // the server writes still
-    const auto* what = x.as_object().if_contains("objectRef");
-    const auto* said = x.as_object().if_contains("responseStatus");
-    if (what == nullptr || said == nullptr || !what->as_object().contains("subresource"))
+    const auto& x = parsed.as_object();
+    if (!x.contains("objectRef") || !x.contains("responseStatus"))
       continue;
-    if (what->at("subresource") == "binding" && said->at("code") == 201)
-      ++out[std::string{what->at("name").as_string()}];
+    const auto& what = x.at("objectRef").as_object();
+    const auto part = text_at(what, "subresource");
+    out.push_back({.verb = text_at(x, "verb"),
+                   .user = text_at(x.at("user").as_object(), "username"),
+                   .resource = text_at(what, "resource") + (part.empty() ? "" : "/" + part),
+                   .name = text_at(what, "name"),
+                   .code = x.at("responseStatus").at("code").to_number<std::int64_t>()});
   }
   return out;
+}
+
+std::set<std::string> rights(const std::string& audit_log, const std::string& user, bool missed) {
+  std::set<std::string> out;
+  for (const auto& r : requests_in(audit_log))
+    if (r.user == user && (r.code == 403) == missed)
+      out.insert(r.verb + " " + r.resource);
+  return out;
+}
+
+} // namespace
+
+std::map<std::string, int> bindings_taken(const std::string& audit_log) {
+  std::map<std::string, int> out;
+  for (const auto& r : requests_in(audit_log))
+    if (r.resource == "pods/binding" && r.code == 201)
+      ++out[r.name];
+  return out;
+}
+
+std::set<std::string> rights_missed(const std::string& audit_log, const std::string& user) {
+  return rights(audit_log, user, true);
+}
+
+std::set<std::string> rights_used(const std::string& audit_log, const std::string& user) {
+  return rights(audit_log, user, false);
 }
 
 } // namespace tutti::live

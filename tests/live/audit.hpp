@@ -2,11 +2,17 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 namespace tutti::live {
 
 /// Per pod, the Bindings that the API server has taken.
 std::map<std::string, int> bindings_taken(const std::string& audit_log);
+
+/// "create pods/binding" of each request of that user which was refused for want of a right.
+std::set<std::string> rights_missed(const std::string& audit_log, const std::string& user);
+/// The same of each that was answered otherwise.
+std::set<std::string> rights_used(const std::string& audit_log, const std::string& user);
 
 } // namespace tutti::live

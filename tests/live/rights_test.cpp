@@ -1,0 +1,71 @@
+// With which rights the scheduler works, and what it says if it lacks one.
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/commands/judge.hpp"
+#include "tests/commands/manifests.hpp"
+#include "tests/live/audit.hpp"
+#include "tests/live/control_plane.hpp"
+
+namespace tutti::live {
+namespace {
+
+using commands::eventually;
+using commands::look_at;
+using commands::manifest;
+using commands::nodes_in_racks;
+
+std::string file_in_source(const std::string& path) {
+  std::ifstream file{std::string{TUTTI_SOURCE_DIR} + "/" + path};
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// Gives the user `plain-user` that role.
+std::string given_to_plain_user(const std::string& role) {
+  return "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n"
+         "metadata: {name: "
+         + role
+         + "}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: " + role
+         + "}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: plain-user}]\n";
+}
+
+class Rights : public Live {};
+
+TEST_F(Rights, of_the_role_are_enough) {
+  control_plane on;
+  on.create(file_in_source("deploy/rbac.yaml") + given_to_plain_user("tutti"));
+  on.create(
+      nodes_in_racks(4)
+      + manifest(commands::gang_text{
+          .name = "trio", .members = 3, .min = 3, .more = ", schedulerName: tutti"})
+      + manifest(commands::gang_text{
+          .name = "huge", .members = 9, .min = 9, .cpu = 3, .more = ", schedulerName: tutti"}));
+  daemon scheduler{{.what = {"--kubeconfig", on.kubeconfig("plain"), "--data-dir",
+                             home_.sub("scheduler"), "--evict-degraded", "--repair-deadline", "1"},
+                    .verb = "scheduler"}};
+  const auto said = scheduler.ask({"wait", "gang/trio", "--timeout", "12"});
+  EXPECT_EQ(said.code(), 0) << said.err;
+  // One member goes and does not come back: the others are evicted.
+  const std::string pods = "/api/v1/namespaces/default/pods/";
+  EXPECT_EQ(on.api().remove(pods + "trio-0?gracePeriodSeconds=0").status, 200);
+  EXPECT_TRUE(eventually([&] {
+    const auto pod = on.api().get(pods + "trio-1").object();
+    return pod.empty() || !pod.contains("metadata")
+           || pod.at("metadata").as_object().contains("deletionTimestamp");
+  })) << scheduler.ask({"explain", "gang", "trio"}).out;
+  scheduler.stop();
+
+  EXPECT_EQ(rights_missed(on.audit_log(), "plain-user"), std::set<std::string>{});
+  const auto used = rights_used(on.audit_log(), "plain-user");
+  for (const char* right : {"get namespaces", "watch nodes", "watch pods", "watch podgroups",
+                            "get pods", "create pods/binding", "patch pods/status",
+                            "patch podgroups/status", "create events", "delete pods"})
+    EXPECT_TRUE(used.contains(right)) << right;
+}
+
+} // namespace
+} // namespace tutti::live
