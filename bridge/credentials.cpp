@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "base/trimmed.hpp"
 #include "bridge/base64.hpp"
 #include "bridge/tls_context.hpp"
 
@@ -20,16 +21,9 @@ bool may_pass(const error& e) {
   return e.what() == code::not_found || e.what() == code::io || e.what() == code::bad_input;
 }
 
-std::string trimmed(const std::string& text) {
-  constexpr const char* white_space = " \t\r\n";
-  const auto from = text.find_first_not_of(white_space);
-  return from == text.npos ? std::string{}
-                           : text.substr(from, text.find_last_not_of(white_space) - from + 1);
-}
-
 /// Hints of plugins may have several lines.
 std::string in_one_line(std::string text) {
-  text = trimmed(text);
+  text = base::trimmed(text);
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
@@ -111,7 +105,7 @@ base::result<std::string> credentials::token_of(const text_source& file) const {
   auto text = text_of(file);
   if (!text)
     return text.error();
-  auto token = trimmed(text->pem);
+  auto token = std::string{base::trimmed(text->pem)};
   if (token.empty())
     return error{code::bad_input, text->place + ": is empty", "write the token into it"};
   if (!is_header_text(token))
