@@ -8,6 +8,7 @@
 
 #include "base/trimmed.hpp"
 #include "bridge/base64.hpp"
+#include "bridge/printable.hpp"
 #include "bridge/tls_context.hpp"
 
 namespace tutti::bridge {
@@ -21,11 +22,15 @@ bool may_pass(const error& e) {
   return e.what() == code::not_found || e.what() == code::io || e.what() == code::bad_input;
 }
 
+/// The longest hints of plugins name two pages and a command.
+constexpr std::size_t install_hint_bytes_max = 1000;
+
 /// Hints of plugins may have several lines.
-std::string in_one_line(std::string text) {
-  text = base::trimmed(text);
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+std::string in_one_line(std::string_view text) {
+  std::string out{base::trimmed(text)};
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  return printable(out, install_hint_bytes_max);
 }
 
 /// What a header may carry: no line ends, or the rest of a token would be headers of its own.

@@ -166,7 +166,8 @@ certified for_raw_name(std::string_view bytes) {
 }
 
 TEST(Tls, a_name_writes_no_lines_and_no_codes_of_a_terminal_into_an_error) {
-  tls_server server{answering(for_raw_name("a\nerror: b\x1b[2Jc\x7f\xc2\x9bd"))};
+  tls_server server{answering(for_raw_name("a\nerror: b\x1b[2Jc\x7f\xc2\x9b"
+                                         "d"))};
   caller one{server, trusting(ours().certificate())};
   expect_words(one.refusal(), {"is for a?error: b?[2Jc???d, not for 127.0.0.1"});
 }
