@@ -181,7 +181,10 @@ TEST_P(BadKubeconfig, is_refused_with_file_field_and_cure) {
   EXPECT_NE(said.error().message().find(GetParam().must_say), std::string::npos)
       << said.error().message();
   EXPECT_NE(said.error().hint().find(GetParam().cure), std::string::npos) << said.error().hint();
-  EXPECT_EQ((said.error().message() + said.error().hint()).find('\n'), std::string::npos);
+  const auto all = said.error().message() + said.error().hint();
+  EXPECT_EQ(all.find('\n'), std::string::npos);
+  for (const auto* secret : {"hunter2", "SECRETTOKEN", "a=b"})
+    EXPECT_EQ(all.find(secret), std::string::npos) << all;
 }
 
 #define TOP "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
@@ -201,6 +204,12 @@ INSTANTIATE_TEST_SUITE_P(
         bad{"an_entry_without_a_name", "users: [{user: {}}]\n", "users[0]: has no name", "one"},
         bad{"a_name_twice", "users: [{name: a, user: {}}, {name: a, user: {}}]\n",
             "users[a]: is there twice", "rename"},
+        bad{"a_tag_that_nobody_knows", "users: [{name: a, user: {token: !vault SECRETTOKEN}}]\n",
+            "users[0].user.token: what stands there cannot be read as !vault", ""},
+        bad{"a_password_in_what_is_no_url",
+            "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\n"
+            "clusters: [{name: c, cluster: {server: 'https://admin:hunter2@[h'}}]\n",
+            "clusters[c].cluster.server: it is no URL", ""},
         bad{"a_number_for_a_token", "users: [{name: a, user: {token: 123}}]\n",
             "users[a].user.token: is a number, not a text", "quotes"},
         bad{"a_text_for_a_flag",
@@ -234,6 +243,9 @@ INSTANTIATE_TEST_SUITE_P(
             "neither https:// nor http://", "https://HOST:PORT"},
         bad{"a_query", CLUSTER "[{name: c, cluster: {server: 'https://h/?a=b'}}]\n",
             "more in it than", ""},
+        bad{"a_password",
+            CLUSTER "[{name: c, cluster: {server: 'https://admin:hunter2@10.0.0.1'}}]\n",
+            "clusters[c].cluster.server: it has more in it than", "https://HOST:PORT"},
         bad{"port_0", CLUSTER "[{name: c, cluster: {server: 'https://h:0'}}]\n", "no valid port",
             ""},
         bad{"a_port_that_is_no_number", CLUSTER "[{name: c, cluster: {server: 'https://h:x'}}]\n",
