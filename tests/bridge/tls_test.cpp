@@ -398,6 +398,14 @@ struct bad_material {
   const char* must_say;
 };
 
+/// The head of a PEM text that is locked, as old programs write it.
+std::string locked(std::string certificate) {
+  const auto line_end = certificate.find('\n') + 1;
+  return certificate.insert(line_end,
+                            "Proc-Type: 4,ENCRYPTED\n"
+                            "DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\n");
+}
+
 std::vector<bad_material> bad_materials() {
   const auto mine = ours().issue({});
   const auto other = ours().issue({});
@@ -412,6 +420,10 @@ std::vector<bad_material> bad_materials() {
                 + "-----BEGIN CERTIFICATE-----\nMIIB\n"
                   "-----END CERTIFICATE-----\n"),
        "ca: holds a damaged certificate"},
+      {"a_locked_authority", trusting(locked(ours().certificate())),
+       "ca: holds a certificate that is locked with a password"},
+      {"a_locked_certificate", with(locked(mine.certificate), mine.key),
+       "CERTIFICATE: holds a certificate that is locked with a password"},
       {"a_certificate_that_is_none", with("hello", mine.key), "CERTIFICATE: holds no certificate"},
       {"a_key_that_is_none", with(mine.certificate, "hello"), "KEY: holds no private key"},
       {"another_s_key", with(mine.certificate, other.key), "KEY: belongs to another certificate"},
