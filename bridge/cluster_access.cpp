@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "bridge/http_text.hpp"
+
 namespace tutti::bridge {
 namespace {
 
@@ -106,8 +108,8 @@ base::result<void> take_user(const kube_user& u, cluster_access& out) {
                  "keep one way of saying who you are");
   if (has_name && u.username.empty())
     return wrong(u.place + ".user.username", "is missing beside the password", "write it");
-  if (u.token.find_first_of(" \t\r\n") != u.token.npos)
-    return wrong(u.place + ".user.token", "has spaces or line ends in it", "write the token alone");
+  if (!is_header_word(u.token))
+    return wrong(u.place + ".user.token", no_header_word, "write the token alone");
   for (const auto* source : {&u.certificate, &u.key})
     if (auto ok = check_source(*source); !ok)
       return ok;

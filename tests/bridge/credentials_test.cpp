@@ -339,7 +339,7 @@ TEST_F(Plugin, that_prints_nonsense_is_refused_in_words) {
            nonsense{printed(R"({"clientKeyData": "k"})"), "a key without its certificate"},
            nonsense{printed(R"({"token": "a", "expirationTimestamp": "soon"})"), "\"soon\""},
            nonsense{printed(R"({"token": "a", "expirationTimestamp": "a\nb"})"), "\"a?b\""},
-           nonsense{printed(R"({"token": "a\r\nb: c"})"), "spaces or line ends"},
+           nonsense{printed(R"({"token": "a\r\nb: c"})"), "spaces, line ends"},
        }) {
     world->pass(2s);
     world->answer = [&x](const auto&) { return base::result<std::string>{x.text}; };
