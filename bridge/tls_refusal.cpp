@@ -17,6 +17,7 @@
 
 #include "api/timestamp.hpp"
 #include "bridge/printable.hpp"
+#include "bridge/tcp_connect.hpp"
 
 namespace tutti::bridge {
 namespace {
@@ -199,7 +200,7 @@ error broken_stream(const boost::system::error_code& ec) {
       return *said;
   if (ec == asio::ssl::error::stream_truncated)
     return {code::unavailable, "the connection was cut"};
-  return {code::unavailable, ec.message()};
+  return lost(ec);
 }
 
 } // namespace tutti::bridge
