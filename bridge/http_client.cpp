@@ -199,6 +199,7 @@ private:
     const auto& answer = parser.get();
     if (!answer.keep_alive() || x.is_over)
       drop(c);
+    x.stream = nullptr; // what is given up from here on is not about this connection any more
     if (answer.result_int() == 401)
       if (co_await has_another(x, who))
         co_return outcome::refused;
