@@ -59,8 +59,8 @@ base::result<void> take_cluster(const kube_cluster& c, cluster_access& out) {
     return url.error().in(c.place + ".cluster.server");
   if (!c.proxy_url.empty())
     return wrong(c.place + ".cluster.proxy-url", "proxies are not built in",
-                 "remove it if the server is reached directly, or run `kubectl proxy` and give its "
-                 "address as --server");
+                 "remove it if the server is reached directly, or run `kubectl proxy` and name its "
+                 "address as the server");
   if (auto ok = check_source(c.authority); !ok)
     return ok;
   if (c.skips_verification && c.authority.is_given())

@@ -178,7 +178,8 @@ base::result<void> open_door(running& all, const local_options& how, const base:
   if (!how.is_elsewhere()) {
     all.door = std::make_unique<doorkeeper>(
         bridge::connect_by_descriptor([api = all.api.get()] { return api->connect(); }),
-        bridge::http_client::options{}, "the embedded server");
+        bridge::http_client::options{},
+        doorkeeper::words{"the embedded server", "the machine is busy; try again"}, clock);
     return {};
   }
   const auto machine = bridge::this_machine(clock);
@@ -194,7 +195,12 @@ base::result<void> open_door(running& all, const local_options& how, const base:
   const bool was_searched = how.is_replica || how.elsewhere.server.empty();
   if (was_searched && !how.quiet)
     fmt::print(stderr, "API server {} ({})\n", access->name, access->origin);
-  all.door = std::make_unique<doorkeeper>(access->by, access->how, access->name);
+  const auto* if_silent =
+      where->server.is_tls
+          ? "look at the address, the network and its firewalls"
+          : "look at host and port; a server that speaks TLS only is called https://";
+  all.door = std::make_unique<doorkeeper>(access->by, access->how,
+                                          doorkeeper::words{access->name, if_silent}, clock);
   return {};
 }
 

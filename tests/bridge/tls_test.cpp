@@ -67,7 +67,7 @@ private:
         connect_by_tls({std::move(host), port, patience}),
         http_client::options{.host_header = "api.example:6443",
                              .who = std::move(who),
-                             .failed = [this](const base::error& e) { failures.push(e); }});
+                             .failed = [this](const base::error& e, bool) { failures.push(e); }});
   }
 };
 
@@ -167,7 +167,7 @@ certified for_raw_name(std::string_view bytes) {
 
 TEST(Tls, a_name_writes_no_lines_and_no_codes_of_a_terminal_into_an_error) {
   tls_server server{answering(for_raw_name("a\nerror: b\x1b[2Jc\x7f\xc2\x9b"
-                                         "d"))};
+                                           "d"))};
   caller one{server, trusting(ours().certificate())};
   expect_words(one.refusal(), {"is for a?error: b?[2Jc???d, not for 127.0.0.1"});
 }
@@ -401,9 +401,8 @@ struct bad_material {
 /// The head of a PEM text that is locked, as old programs write it.
 std::string locked(std::string certificate) {
   const auto line_end = certificate.find('\n') + 1;
-  return certificate.insert(line_end,
-                            "Proc-Type: 4,ENCRYPTED\n"
-                            "DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\n");
+  return certificate.insert(line_end, "Proc-Type: 4,ENCRYPTED\n"
+                                      "DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\n");
 }
 
 std::vector<bad_material> bad_materials() {
