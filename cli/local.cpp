@@ -186,7 +186,7 @@ base::result<void> open_door(running& all, const local_options& how, const base:
   const auto where = find_access(how.elsewhere, api_environment::of_this_process(), *machine);
   if (!where)
     return where.error();
-  auto access = open_access(*where, machine);
+  auto access = open_access(*where, machine, [] { return signalled != 0; });
   if (!access)
     return access.error();
   if (!how.quiet)
@@ -452,8 +452,13 @@ base::result<void> run_local(const local_options& how) {
     all.api->stop();
     return {};
   }
-  if (auto ok = start_scheduler(all, how, *home, clock); !ok)
-    return ok;
+  if (auto ok = start_scheduler(all, how, *home, clock); !ok) {
+    if (signalled == 0)
+      return ok;
+    if (all.api)
+      all.api->stop();
+    return {};
+  }
   begin_answering(all, how);
   auto ended = run_until_told(all, how, clock);
   if (ended && how.until == "settled" && !how.quiet) {

@@ -203,6 +203,22 @@ echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1"
   scheduler.stop();
 }
 
+TEST(Kubeconfig, with_a_plugin_that_hangs_keeps_no_signal_waiting) {
+  secured server;
+  const auto plugin = server.home.file("login", "#!/bin/sh\ntouch \"$0.begun\"\nsleep 100\n");
+  std::filesystem::permissions(plugin, std::filesystem::perms::owner_all);
+  auto child = start(server.scheduler(
+      server.kubeconfig("exec: {apiVersion: client.authentication.k8s.io/v1, command: ./login, "
+                        "interactiveMode: Never}")));
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(plugin + ".begun"); }))
+      << child.err();
+  child.send(SIGTERM);
+  const auto how = child.wait(std::chrono::seconds{5});
+  ASSERT_TRUE(how) << "still runs";
+  EXPECT_EQ(*how, (ending{0, 0})) << child.err();
+  EXPECT_EQ(child.err(), "");
+}
+
 TEST(Kubeconfig, with_a_certificate_shows_it) {
   secured server;
   tls_server front{{.identity = ours().issue({.names = {"DNS:kubernetes"}}),
