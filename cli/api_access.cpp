@@ -132,7 +132,7 @@ base::result<api_access> open_access(const bridge::cluster_access& where,
     return out;
   }
   if (where.skips_verification)
-    out.warnings.push_back(
+    out.dangers.push_back(
         {code::bad_input,
          fmt::format("{}: insecure-skip-tls-verify is set: anybody on the way may pass for it, and "
                      "gets our credentials",

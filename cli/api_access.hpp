@@ -51,6 +51,7 @@ struct api_access {
   std::string name;   ///< of the server, in messages
   std::string origin; ///< where it was found
   std::vector<base::error> warnings;
+  std::vector<base::error> dangers; ///< warnings for those, too, who want to hear of errors only
 };
 /// Reads the credentials once, so that what is wrong with them is said before anything begins. A
 /// program that prints them may take its time: `is_told_to_stop` is asked again and again

@@ -189,6 +189,8 @@ base::result<void> open_door(running& all, const local_options& how, const base:
   auto access = open_access(*where, machine, [] { return signalled != 0; });
   if (!access)
     return access.error();
+  for (const auto& danger : access->dangers)
+    print_warning(danger);
   if (!how.quiet)
     for (const auto& warning : access->warnings)
       print_warning(warning);

@@ -303,6 +303,13 @@ TEST(Refusal, of_a_user_says_what_to_look_at) {
   EXPECT_LE(server.refused, 2);
 }
 
+TEST(Refusal, in_silence_still_warns_that_nobody_is_checked) {
+  secured server;
+  const auto said = refused(server, "token: bad", "insecure-skip-tls-verify: true");
+  EXPECT_EQ(said.err.rfind("warning: ", 0), 0u) << said.err;
+  EXPECT_NE(said.err.find("insecure-skip-tls-verify is set"), std::string::npos) << said.err;
+}
+
 TEST(Refusal, of_files_names_file_and_field) {
   secured server;
   const auto config = server.home.sub("config");
