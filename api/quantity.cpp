@@ -11,6 +11,7 @@
 
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
+#include "base/trimmed.hpp"
 
 namespace tutti::api {
 namespace {
@@ -152,14 +153,6 @@ int compare_magnitude(const std::string& a, std::int64_t a_scale, const std::str
   // Both start at the same power of ten and end in a digit that is not zero.
   auto order = a.compare(b);
   return order == 0 ? 0 : (order < 0 ? -1 : 1);
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view white = " \t\n\v\f\r";
-  auto first = text.find_first_not_of(white);
-  if (first == std::string_view::npos)
-    return {};
-  return text.substr(first, text.find_last_not_of(white) - first + 1);
 }
 
 } // namespace
@@ -332,7 +325,7 @@ base::result<quantity> quantity_of(const boost::json::value& json) {
   case boost::json::kind::null:
     return quantity{};
   case boost::json::kind::string:
-    return parse_quantity(trimmed(json.get_string()));
+    return parse_quantity(base::trimmed(json.get_string()));
   case boost::json::kind::int64:
     return parse_quantity(std::to_string(json.get_int64()));
   case boost::json::kind::uint64:
@@ -352,7 +345,7 @@ request_answer answer_to_request(std::string_view json_text) {
     return {201, "0", {}};
   if (json_text.size() >= 2 && json_text.front() == '"' && json_text.back() == '"')
     json_text = json_text.substr(1, json_text.size() - 2);
-  auto parsed = parse_quantity(trimmed(json_text));
+  auto parsed = parse_quantity(base::trimmed(json_text));
   if (!parsed)
     return {400, {}, parsed.error().message()};
   auto stored = parsed->rounded_to_milli();

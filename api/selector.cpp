@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "api/json_cursor.hpp"
+#include "base/trimmed.hpp"
 
 namespace tutti::api {
 namespace {
@@ -44,11 +45,9 @@ void put_in_order(label_selector& selector) {
                    [](const auto& a, const auto& b) { return a.key < b.key; });
 }
 
+/// Nothing but blanks is passed over in the text of a selector.
 std::string_view trimmed(std::string_view text) {
-  auto first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos)
-    return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+  return base::trimmed(text, " ");
 }
 
 /// Cuts at commas that stand outside of parentheses.

@@ -4,20 +4,17 @@
 #include <functional>
 #include <utility>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 
 #include "bridge/http_client.hpp"
+#include "bridge/stream_io.hpp"
 #include "bridge/tcp_connect.hpp"
 
 namespace tutti::bridge {
 namespace {
 
 namespace asio = boost::asio;
-constexpr auto without_exceptions = asio::as_tuple(asio::use_awaitable);
 
 template <class Socket>
 class socket_stream final : public byte_stream {
@@ -25,19 +22,10 @@ public:
   explicit socket_stream(Socket s) : socket_(std::move(s)) {}
 
   asio::awaitable<base::result<std::size_t>> read_some(asio::mutable_buffer into) override {
-    auto [ec, n] = co_await socket_.async_read_some(into, without_exceptions);
-    if (ec == asio::error::eof)
-      co_return std::size_t{0};
-    if (ec)
-      co_return lost(ec);
-    co_return n;
+    return read_some_of<lost>(socket_, into);
   }
   asio::awaitable<base::result<void>> write_all(asio::const_buffer bytes) override {
-    auto [ec, n] = co_await asio::async_write(socket_, bytes, without_exceptions);
-    (void)n;
-    if (ec)
-      co_return lost(ec);
-    co_return base::result<void>{};
+    return write_all_to<lost>(socket_, bytes);
   }
   void close() noexcept override {
     boost::system::error_code ignored;

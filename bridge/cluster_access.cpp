@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "bridge/http_text.hpp"
+
 namespace tutti::bridge {
 namespace {
 
@@ -41,6 +43,14 @@ base::result<const kube_context*> find_context(const kubeconfig& all, const std:
   return &pos->second;
 }
 
+/// What stands in the file itself and in one that it names, too, is wrong.
+base::result<void> check_source(const text_source& x) {
+  if (!x.is_given_twice())
+    return {};
+  const auto name = x.place.substr(x.place.rfind('.') + 1);
+  return wrong(x.place, fmt::format("is there beside {}-data", name), "remove one of the two");
+}
+
 base::result<void> take_cluster(const kube_cluster& c, cluster_access& out) {
   if (c.server.empty())
     return wrong(c.place + ".cluster.server", "is missing", "for example https://10.0.0.1:6443");
@@ -49,8 +59,10 @@ base::result<void> take_cluster(const kube_cluster& c, cluster_access& out) {
     return url.error().in(c.place + ".cluster.server");
   if (!c.proxy_url.empty())
     return wrong(c.place + ".cluster.proxy-url", "proxies are not built in",
-                 "remove it if the server is reached directly, or run `kubectl proxy` and give its "
-                 "address as --server");
+                 "remove it if the server is reached directly, or run `kubectl proxy` and name its "
+                 "address as the server");
+  if (auto ok = check_source(c.authority); !ok)
+    return ok;
   if (c.skips_verification && c.authority.is_given())
     return wrong(c.place + ".cluster.insecure-skip-tls-verify",
                  "is there beside a certificate-authority",
@@ -96,8 +108,11 @@ base::result<void> take_user(const kube_user& u, cluster_access& out) {
                  "keep one way of saying who you are");
   if (has_name && u.username.empty())
     return wrong(u.place + ".user.username", "is missing beside the password", "write it");
-  if (u.token.find_first_of(" \t\r\n") != u.token.npos)
-    return wrong(u.place + ".user.token", "has spaces or line ends in it", "write the token alone");
+  if (!is_header_word(u.token))
+    return wrong(u.place + ".user.token", no_header_word, "write the token alone");
+  for (const auto* source : {&u.certificate, &u.key})
+    if (auto ok = check_source(*source); !ok)
+      return ok;
   if (u.certificate.is_given() && !u.key.is_given())
     return wrong(u.place + ".user.client-key", "is missing beside the client certificate",
                  "give client-key or client-key-data");
@@ -142,8 +157,6 @@ base::result<cluster_access> access_of(const kubeconfig& all, const std::string&
     if (auto ok = take_user(user->second, out); !ok)
       return ok.error();
   }
-  if (!chosen.space.empty())
-    out.space = {chosen.space, {}, chosen.place + ".context.namespace"};
   out.origin = fmt::format("context {} of {}", context.empty() ? all.current_context : context,
                            files_of(all));
   return out;
@@ -173,7 +186,6 @@ base::result<cluster_access> access_in_pod(const pod_environment& pod) {
   auto out = access_of(*url);
   out.authority = file("ca.crt");
   out.token_file = file("token");
-  out.space = file("namespace");
   out.origin = "service account of this pod";
   return out;
 }

@@ -27,7 +27,6 @@ struct cluster_access {
   std::string password;
   std::optional<exec_plugin> exec;
   boost::json::value exec_config; ///< for the plugin; null = none
-  text_source space;              ///< namespace; not given = none is chosen
   std::string origin;             ///< "context kind of FILE", for people
 
   /// Somebody could be recognised.
@@ -49,7 +48,7 @@ cluster_access access_of(const server_url& server);
 struct pod_environment {
   std::string host; ///< $KUBERNETES_SERVICE_HOST
   std::string port; ///< $KUBERNETES_SERVICE_PORT
-  /// Where the kubelet puts token, ca.crt and namespace.
+  /// Where the kubelet puts token and ca.crt.
   std::string folder = "/var/run/secrets/kubernetes.io/serviceaccount";
 };
 /// `bad_input` if the environment is not that of a pod. Whether the files are there is seen when

@@ -6,7 +6,10 @@
 
 #include <fmt/core.h>
 
+#include "base/trimmed.hpp"
 #include "bridge/base64.hpp"
+#include "bridge/http_text.hpp"
+#include "bridge/printable.hpp"
 #include "bridge/tls_context.hpp"
 
 namespace tutti::bridge {
@@ -20,23 +23,15 @@ bool may_pass(const error& e) {
   return e.what() == code::not_found || e.what() == code::io || e.what() == code::bad_input;
 }
 
-std::string trimmed(const std::string& text) {
-  constexpr const char* white_space = " \t\r\n";
-  const auto from = text.find_first_not_of(white_space);
-  return from == text.npos ? std::string{}
-                           : text.substr(from, text.find_last_not_of(white_space) - from + 1);
-}
+/// The longest hints of plugins name two pages and a command.
+constexpr std::size_t install_hint_bytes_max = 1000;
 
 /// Hints of plugins may have several lines.
-std::string in_one_line(std::string text) {
-  text = trimmed(text);
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
-
-/// What a header may carry: no line ends, or the rest of a token would be headers of its own.
-bool is_header_text(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+std::string in_one_line(std::string_view text) {
+  std::string out{base::trimmed(text)};
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  return printable(out, install_hint_bytes_max);
 }
 
 } // namespace
@@ -111,11 +106,12 @@ base::result<std::string> credentials::token_of(const text_source& file) const {
   auto text = text_of(file);
   if (!text)
     return text.error();
-  auto token = trimmed(text->pem);
+  auto token = std::string{base::trimmed(text->pem)};
   if (token.empty())
     return error{code::bad_input, text->place + ": is empty", "write the token into it"};
-  if (!is_header_text(token))
-    return error{code::bad_input, text->place + ": is no token: it has spaces or line ends in it",
+  if (!is_header_word(token))
+    return error{code::bad_input,
+                 fmt::format("{}: is no token: it {}", text->place, no_header_word),
                  "write the token alone into it"};
   return token;
 }
@@ -144,11 +140,11 @@ base::result<void> credentials::ask_plugin(std::string_view authority) {
   auto read = read_exec_credential(plugin, *said);
   if (!read)
     return read.error();
-  if (!is_header_text(read->token))
-    return error{code::bad_input,
-                 fmt::format("{}: {} printed a token with spaces or line ends in it", plugin.place,
-                             plugin.command),
-                 "run it by hand"};
+  if (!is_header_word(read->token))
+    return error{
+        code::bad_input,
+        fmt::format("{}: {} printed a token that {}", plugin.place, plugin.command, no_header_word),
+        "run it by hand"};
   printed_ = std::move(*read);
   return {};
 }

@@ -5,16 +5,16 @@
 
 #include "api/timestamp.hpp"
 #include "bridge/base64.hpp"
+#include "bridge/json_read.hpp"
+#include "bridge/printable.hpp"
 
 namespace tutti::bridge {
 namespace {
 
 namespace json = boost::json;
 
-std::string text_in(const json::object& x, std::string_view field) {
-  const auto* v = x.if_contains(field);
-  return v != nullptr && v->is_string() ? std::string{v->get_string()} : std::string{};
-}
+/// So much of a field that is wrong is shown.
+constexpr std::size_t printed_bytes_shown = 60;
 
 json::object cluster_info(const cluster_access& cluster, std::string_view authority) {
   json::object out{{"server", to_text(cluster.server)}};
@@ -52,26 +52,27 @@ base::result<exec_credential> read_exec_credential(const exec_plugin& plugin,
   if (ec || !parsed.is_object())
     return wrong("no JSON object");
   const auto& top = parsed.get_object();
-  if (text_in(top, "kind") != "ExecCredential")
+  if (text_at(top, "kind") != "ExecCredential")
     return wrong("no ExecCredential");
-  if (const auto said = text_in(top, "apiVersion"); said != plugin.api_version)
-    return wrong(fmt::format("apiVersion \"{}\", not {}", said, plugin.api_version));
-  const auto* status = top.if_contains("status");
-  if (status == nullptr || !status->is_object())
+  if (const auto said = text_at(top, "apiVersion"); said != plugin.api_version)
+    return wrong(fmt::format("apiVersion \"{}\", not {}", printable(said, printed_bytes_shown),
+                             plugin.api_version));
+  const auto* said = object_at(top, "status");
+  if (said == nullptr)
     return wrong("no status");
-  const auto& said = status->get_object();
-  exec_credential out{text_in(said, "token"),
-                      text_in(said, "clientCertificateData"),
-                      text_in(said, "clientKeyData"),
-                      {}};
+  exec_credential out{.token = std::string{text_at(*said, "token")},
+                      .certificate = std::string{text_at(*said, "clientCertificateData")},
+                      .key = std::string{text_at(*said, "clientKeyData")},
+                      .expires = {}};
   if (out.certificate.empty() != out.key.empty())
     return wrong("a certificate without its key, or a key without its certificate");
   if (out.token.empty() && out.certificate.empty())
     return wrong("neither a token nor a certificate");
-  if (const auto text = text_in(said, "expirationTimestamp"); !text.empty()) {
+  if (const auto text = text_at(*said, "expirationTimestamp"); !text.empty()) {
     const auto when = api::parse_timestamp(text);
     if (!when)
-      return wrong(fmt::format("expirationTimestamp \"{}\", which is no time", text));
+      return wrong(fmt::format("expirationTimestamp \"{}\", which is no time",
+                               printable(text, printed_bytes_shown)));
     out.expires = *when;
   }
   return out;

@@ -199,9 +199,12 @@ private:
     const auto& answer = parser.get();
     if (!answer.keep_alive() || x.is_over)
       drop(c);
-    if (answer.result_int() == 401)
+    x.stream = nullptr; // what is given up from here on is not about this connection any more
+    if (answer.result_int() == 401) {
       if (co_await has_another(x, who))
         co_return outcome::refused;
+      tell_failure(unknown_to_server(), true);
+    }
     report_answer(x, parser);
     co_return outcome::over;
   }
@@ -243,9 +246,11 @@ private:
     if (!co_await receive(c, parser, [&] { return parser.is_done(); }))
       co_return outcome::broken;
     watchdog.reset();
-    if (parser.get().result_int() == 401)
+    if (parser.get().result_int() == 401) {
       if (co_await has_another(x, who))
         co_return outcome::refused;
+      tell_failure(unknown_to_server(), true);
+    }
     report_answer(x, parser);
     co_return outcome::over;
   }
@@ -268,6 +273,8 @@ private:
     if (!how_.who || !refused || std::exchange(x.was_refused, true))
       co_return false;
     const auto other = co_await identify(refused);
+    if (!other)
+      tell_failure(other.error(), true);
     co_return other&&* other != refused && !x.is_over;
   }
 
@@ -275,8 +282,11 @@ private:
   asio::awaitable<bool> open(connection& c) {
     const identity_ptr nobody_refused;
     auto who = co_await identify(nobody_refused);
-    if (!who)
-      co_return fail(who.error());
+    if (!who) {
+      why_ = who.error().message();
+      tell_failure(who.error(), true); // files and programs of ours: also one that only fails
+      co_return false;
+    }
     if (c.stream && !is_for(c, *who))
       drop(c);
     if (!c.stream) {
@@ -364,9 +374,13 @@ private:
   /// Remembers and tells what broke; false, for the callers to return.
   bool fail(const base::error& e) {
     why_ = e.message();
-    if (how_.failed)
-      how_.failed(e);
+    tell_failure(e, e.what() == base::code::bad_input);
     return false;
+  }
+
+  void tell_failure(const base::error& e, bool needs_human) {
+    if (how_.failed)
+      how_.failed(e, needs_human);
   }
 
   /// Closes the exchange's stream when it takes too long; lives as long as the try.
@@ -426,6 +440,13 @@ private:
   std::string why_;    // of the last failure
   std::thread thread_; // last: it uses all of the above
 };
+
+base::error unknown_to_server() {
+  return {
+      base::code::forbidden, "the server does not know who we are (401)",
+      "look at the user of the kubeconfig: its token or certificate is missing, has expired, or "
+      "is another cluster's"};
+}
 
 http_client::http_client(connector_ptr where, options how)
     : impl_(std::make_unique<impl>(std::move(where), std::move(how))) {}

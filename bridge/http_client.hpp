@@ -28,6 +28,8 @@ using connector_ptr = std::shared_ptr<connector>;
 /// Every connection is the file descriptor of a connected stream socket that `open` hands over (an
 /// in-process server keeps the other end of a socketpair). `open` is called on the client's thread.
 connector_ptr connect_by_descriptor(std::function<base::result<int>()> open);
+/// What an answer 401 means.
+base::error unknown_to_server();
 /// Plain TCP to a host name or address.
 struct tcp_target {
   std::string host;
@@ -54,9 +56,10 @@ public:
     /// Whom requests and connections speak for; null = nobody. Not shared with another client: it
     /// is given up when this one ends. Where it blocks, a second thread waits.
     std::shared_ptr<identity_source> who;
-    /// Hears of everything that breaks before an answer: no identity, no connection, a cut. On the
-    /// client's thread.
-    std::function<void(const base::error&)> failed;
+    /// Hears of everything that breaks before an answer (no identity, no connection, a cut), and of
+    /// answers 401 that no other identity helps against. `needs_human`: trying again alone will
+    /// hardly mend it. On the client's thread.
+    std::function<void(const base::error& e, bool needs_human)> failed;
     std::size_t connections = limits::connections;
     base::duration timeout = limits::exchange_timeout;
   };

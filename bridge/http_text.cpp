@@ -23,6 +23,10 @@ std::string request_text(const protocol::http_request& r, const request_headers&
   return text += r.body;
 }
 
+bool is_header_word(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+}
+
 std::int64_t retry_after_ms(std::string_view value) {
   constexpr std::int64_t longest_s = 3600;
   std::int64_t seconds = 0;

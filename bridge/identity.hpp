@@ -43,7 +43,7 @@ public:
   /// null). The same object as `refused`: there is no other. May block for as long as a program
   /// takes.
   virtual base::result<identity_ptr> fetch(const identity_ptr& refused) = 0;
-  /// Ends a `fetch` that blocks, and all that come.
+  /// Ends a `fetch` that waits for a program, and lets no program run any more.
   virtual void give_up() noexcept = 0;
 };
 

@@ -105,9 +105,6 @@ public:
     text_source out;
     const auto data_name = std::string{name} + "-data";
     const auto data = text(data_name);
-    const auto file = text(name);
-    if (!data.empty() && !file.empty())
-      refuse(place_of(name), fmt::format("is there beside {}", data_name), "remove one of the two");
     if (!data.empty()) {
       out.place = place_of(data_name);
       const auto bytes = from_base64(without_white_space(data));
@@ -115,7 +112,8 @@ public:
         refuse(out.place, "is no base64",
                fmt::format("encode the PEM file with `base64 -w0`, or name it in {}", name));
       out.data = bytes.value_or("");
-    } else if (!file.empty()) {
+    }
+    if (const auto file = text(name); !file.empty()) {
       out.place = place_of(name);
       out.file = beside(file, folder);
     }
@@ -206,7 +204,7 @@ kube_user read_user(const fields& f, const fs::path& folder) {
 }
 
 kube_context read_context(const fields& f, const fs::path&) {
-  return {f.text("cluster"), f.text("user"), f.text("namespace"), {}};
+  return {f.text("cluster"), f.text("user"), {}};
 }
 
 /// A list of {name: NAME, INNER: {…}} as a map.

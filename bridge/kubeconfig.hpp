@@ -16,11 +16,13 @@ namespace tutti::bridge {
 
 /// Bytes that stand in a field itself, or in a file that it names.
 struct text_source {
-  std::string data;  ///< the bytes; if they are there, `file` is empty
+  std::string data;  ///< the bytes
   std::string file;  ///< relative paths are made relative to the kubeconfig's folder
   std::string place; ///< "FILE: users[admin].user.client-key", for errors
 
   bool is_given() const { return !data.empty() || !file.empty(); }
+  /// A contradiction: nobody knows which of the two is meant.
+  bool is_given_twice() const { return !data.empty() && !file.empty(); }
   friend bool operator==(const text_source&, const text_source&) = default;
 };
 
@@ -62,7 +64,6 @@ struct kube_user {
 struct kube_context {
   std::string cluster;
   std::string user;
-  std::string space; ///< namespace
   std::string place;
 };
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #include <fmt/core.h>
+
+#include "bridge/printable.hpp"
 
 namespace tutti::bridge {
 namespace {
@@ -27,6 +30,8 @@ using base::error;
 constexpr std::size_t printed_bytes_max = 1u << 20;
 /// How often a running program's time and our own end are looked at.
 constexpr int look_ms = 50;
+/// So much of what a program complains of is shown: a sentence or two.
+constexpr std::size_t complaint_bytes_max = 200;
 
 /// Both ends of a pipe, closed at the end at the latest.
 struct pipe_ends {
@@ -111,8 +116,11 @@ environment_with(const std::vector<std::pair<std::string, std::string>>& more) {
   return out;
 }
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
+std::string first_line(std::string_view text) {
+  text = text.substr(0, text.find('\n'));
+  if (text.ends_with('\r'))
+    text.remove_suffix(1);
+  return printable(text, complaint_bytes_max);
 }
 
 std::string how_it_ended(int status, const std::string& said) {

@@ -26,7 +26,7 @@ public:
   virtual base::result<std::string> read(const std::string& file) = 0;
   /// What the program prints on stdout, if it ends with 0. It reads nothing and gets no descriptor
   /// of ours. `not_found`: there is no such program; `unavailable`: it failed, with the first line
-  /// of its stderr, or took too long, or `is_given_up` became true.
+  /// of its stderr as far as it can be printed, or took too long, or `is_given_up` became true.
   virtual base::result<std::string> run(const program& what,
                                         const std::atomic<bool>& is_given_up) = 0;
   virtual const base::clock& clock() const = 0;

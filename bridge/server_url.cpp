@@ -7,8 +7,11 @@
 namespace tutti::bridge {
 namespace {
 
+/// A text with a user, a query or a fragment in it is not repeated: there are passwords and tokens.
 base::error wrong(std::string_view text, std::string_view what) {
-  return {base::code::bad_input, fmt::format("\"{}\" {}", text, what),
+  const bool may_be_secret = text.find_first_of("@?#") != text.npos;
+  const auto shown = may_be_secret ? std::string{"it"} : fmt::format("\"{}\"", text);
+  return {base::code::bad_input, fmt::format("{} {}", shown, what),
           "write https://HOST:PORT, for example https://10.0.0.1:6443"};
 }
 

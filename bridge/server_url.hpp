@@ -19,7 +19,7 @@ struct server_url {
 };
 
 /// Reads "https://HOST[:PORT][/PATH]", or with http; the port is the scheme's if none is there.
-/// `bad_input` with a hint for anything else.
+/// `bad_input` with a hint for anything else, in which no password is repeated.
 base::result<server_url> parse_server_url(std::string_view text);
 
 /// "HOST:PORT", IPv6 in brackets: what a Host header says.

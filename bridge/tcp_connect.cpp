@@ -3,14 +3,14 @@
 #include <memory>
 #include <string>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <fmt/core.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+
+#include "bridge/stream_io.hpp"
 
 namespace tutti::bridge {
 namespace {
@@ -19,7 +19,6 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using base::code;
 using base::error;
-constexpr auto without_exceptions = asio::as_tuple(asio::use_awaitable);
 
 /// A peer that does not acknowledge for this long is gone: an idle watch would wait for hours.
 constexpr int silence_ms = 30'000;

@@ -28,6 +28,17 @@ struct frees {
   void operator()(BIO* x) const { BIO_free(x); }
 };
 
+/// Instead of OpenSSL's own, which asks on the terminal: notes that a password was wanted.
+int refuse_password(char*, int, int, void* was_asked) {
+  *static_cast<bool*>(was_asked) = true;
+  return -1;
+}
+
+base::error locked(const text& x) {
+  return wrong(x, "holds a certificate that is locked with a password",
+               "store it without one: `openssl x509 -in OLD -out NEW`");
+}
+
 /// Each certificate is one that we trust, also one that is signed by another: so does Go, and so
 /// kubeconfigs are written. `X509_V_FLAG_PARTIAL_CHAIN` says that to OpenSSL.
 base::result<void> trust(SSL_CTX* context, const text& authorities) {
@@ -36,13 +47,17 @@ base::result<void> trust(SSL_CTX* context, const text& authorities) {
   const std::unique_ptr<BIO, frees> in{
       BIO_new_mem_buf(authorities.pem.data(), static_cast<int>(authorities.pem.size()))};
   std::size_t found = 0;
+  bool was_asked = false;
   for (;;) {
-    const std::unique_ptr<X509, frees> one{PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr)};
+    const std::unique_ptr<X509, frees> one{
+        PEM_read_bio_X509(in.get(), nullptr, refuse_password, &was_asked)};
     if (!one)
       break;
     X509_STORE_add_cert(store, one.get()); // one that is there twice is no error
     ++found;
   }
+  if (was_asked)
+    return locked(authorities);
   const bool is_at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   if (found == 0 || !is_at_end)
     return wrong(authorities, found == 0 ? "holds no certificate" : "holds a damaged certificate",
@@ -53,10 +68,6 @@ base::result<void> trust(SSL_CTX* context, const text& authorities) {
 
 base::result<void> show(ssl::context& context, const text& certificate, const text& key) {
   error_code ec;
-  context.use_certificate_chain(asio::buffer(certificate.pem), ec);
-  if (ec)
-    return wrong(certificate, "holds no certificate",
-                 "it must hold a certificate in PEM, -----BEGIN CERTIFICATE-----");
   // Without this OpenSSL asks for a password on the terminal.
   bool was_asked = false;
   context.set_password_callback(
@@ -65,6 +76,12 @@ base::result<void> show(ssl::context& context, const text& certificate, const te
         return std::string{};
       },
       ec);
+  context.use_certificate_chain(asio::buffer(certificate.pem), ec);
+  if (was_asked)
+    return locked(certificate);
+  if (ec)
+    return wrong(certificate, "holds no certificate",
+                 "it must hold a certificate in PEM, -----BEGIN CERTIFICATE-----");
   context.use_private_key(asio::buffer(key.pem), ssl::context::pem, ec);
   const bool is_other = ec && ERR_GET_REASON(ec.value()) == X509_R_KEY_VALUES_MISMATCH;
   if (was_asked)

@@ -17,7 +17,7 @@ using tls_context_ptr = std::shared_ptr<boost::asio::ssl::context>;
 
 /// TLS 1.2 at least, HTTP/1.1, and peers checked against the material's authorities unless it says
 /// otherwise. `bad_input`, with the text's place and the cure, for PEM that is none, a key that
-/// does not belong to its certificate, or one that needs a password.
+/// does not belong to its certificate, or what needs a password: nobody is asked for one.
 base::result<tls_context_ptr> make_tls_context(const tls_material& material);
 
 /// What `make_tls_context` would say.

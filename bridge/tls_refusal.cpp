@@ -3,6 +3,7 @@
 #include <ctime>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <arpa/inet.h>
@@ -15,6 +16,8 @@
 #include <openssl/x509v3.h>
 
 #include "api/timestamp.hpp"
+#include "bridge/printable.hpp"
+#include "bridge/tcp_connect.hpp"
 
 namespace tutti::bridge {
 namespace {
@@ -25,6 +28,8 @@ using base::error;
 
 /// Of a certificate with hundreds of names as many are said.
 constexpr std::size_t names_max = 8;
+/// No name of DNS is longer.
+constexpr std::size_t name_bytes_max = 253;
 
 std::string name_text(const X509_NAME* name) {
   char text[256] = {};
@@ -39,11 +44,22 @@ std::string time_text(const ASN1_TIME* when) {
   return api::timestamp_text({static_cast<std::int64_t>(::timegm(&parts)) * 1000});
 }
 
+/// OpenSSL takes an address of any length.
 std::string address_text(const ASN1_OCTET_STRING* bytes) {
+  constexpr int ipv4_bytes = 4;
+  constexpr int ipv6_bytes = 16;
+  const int size = ASN1_STRING_length(bytes);
+  if (size != ipv4_bytes && size != ipv6_bytes)
+    return "an address of no kind";
   char text[INET6_ADDRSTRLEN] = {};
-  const int family = ASN1_STRING_length(bytes) == 4 ? AF_INET : AF_INET6;
+  const int family = size == ipv4_bytes ? AF_INET : AF_INET6;
   ::inet_ntop(family, ASN1_STRING_get0_data(bytes), text, sizeof text);
   return text;
+}
+
+std::string_view bytes_of(const ASN1_STRING* text) {
+  return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+          static_cast<std::size_t>(ASN1_STRING_length(text))};
 }
 
 /// The DNS names and addresses that a certificate is for.
@@ -55,8 +71,7 @@ std::string names_in(const X509* certificate) {
   for (std::size_t i = 0; i < size && i < names_max; ++i) {
     const auto* one = sk_GENERAL_NAME_value(all, static_cast<int>(i));
     if (one->type == GEN_DNS)
-      names.emplace_back(reinterpret_cast<const char*>(ASN1_STRING_get0_data(one->d.dNSName)),
-                         static_cast<std::size_t>(ASN1_STRING_length(one->d.dNSName)));
+      names.push_back(printable(bytes_of(one->d.dNSName), name_bytes_max));
     else if (one->type == GEN_IPADD)
       names.push_back(address_text(one->d.iPAddress));
   }
@@ -185,7 +200,7 @@ error broken_stream(const boost::system::error_code& ec) {
       return *said;
   if (ec == asio::ssl::error::stream_truncated)
     return {code::unavailable, "the connection was cut"};
-  return {code::unavailable, ec.message()};
+  return lost(ec);
 }
 
 } // namespace tutti::bridge

@@ -2,19 +2,17 @@
 #include <memory>
 #include <utility>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 #include <fmt/core.h>
 #include <openssl/x509v3.h>
 
 #include "bridge/byte_stream.hpp"
 #include "bridge/http_client.hpp"
+#include "bridge/stream_io.hpp"
 #include "bridge/tcp_connect.hpp"
 #include "bridge/tls_context.hpp"
 #include "bridge/tls_refusal.hpp"
@@ -26,7 +24,6 @@ namespace asio = boost::asio;
 namespace ssl = boost::asio::ssl;
 using asio::ip::tcp;
 using boost::system::error_code;
-constexpr auto without_exceptions = asio::as_tuple(asio::use_awaitable);
 
 class tls_stream final : public byte_stream, public std::enable_shared_from_this<tls_stream> {
 public:
@@ -89,19 +86,10 @@ public:
   }
 
   asio::awaitable<base::result<std::size_t>> read_some(asio::mutable_buffer into) override {
-    auto [ec, n] = co_await stream_.async_read_some(into, without_exceptions);
-    if (ec == asio::error::eof)
-      co_return std::size_t{0};
-    if (ec)
-      co_return broken_stream(ec);
-    co_return n;
+    return read_some_of<broken_stream>(stream_, into);
   }
   asio::awaitable<base::result<void>> write_all(asio::const_buffer bytes) override {
-    auto [ec, n] = co_await asio::async_write(stream_, bytes, without_exceptions);
-    (void)n;
-    if (ec)
-      co_return broken_stream(ec);
-    co_return base::result<void>{};
+    return write_all_to<broken_stream>(stream_, bytes);
   }
   /// Without TLS's farewell: nobody waits for the peer's.
   void close() noexcept override {

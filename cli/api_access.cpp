@@ -1,7 +1,9 @@
 #include "cli/api_access.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 
 #include <fmt/core.h>
 
@@ -14,6 +16,9 @@ namespace {
 
 using base::code;
 using base::error;
+
+/// How often somebody who waits for a program looks whether to go on.
+constexpr auto look_interval = std::chrono::milliseconds{20};
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -107,7 +112,8 @@ find_access(const api_flags& flags, const api_environment& environment, bridge::
 }
 
 base::result<api_access> open_access(const bridge::cluster_access& where,
-                                     std::shared_ptr<bridge::machine> from) {
+                                     std::shared_ptr<bridge::machine> from,
+                                     const std::function<bool()>& is_told_to_stop) {
   api_access out;
   const auto& server = where.server;
   const bridge::tcp_target target{server.host, server.port};
@@ -126,15 +132,19 @@ base::result<api_access> open_access(const bridge::cluster_access& where,
     return out;
   }
   if (where.skips_verification)
-    out.warnings.push_back(
+    out.dangers.push_back(
         {code::bad_input,
          fmt::format("{}: insecure-skip-tls-verify is set: anybody on the way may pass for it, and "
                      "gets our credentials",
                      out.name),
          "give the cluster's certificate-authority instead"});
   auto who = std::make_shared<bridge::credentials>(where, std::move(from));
-  if (auto first = who->fetch(nullptr); !first)
-    return first.error();
+  auto first = std::async(std::launch::async, [who] { return who->fetch(nullptr); });
+  while (first.wait_for(look_interval) != std::future_status::ready)
+    if (is_told_to_stop())
+      who->give_up();
+  if (auto found = first.get(); !found)
+    return found.error();
   out.by = bridge::connect_by_tls(target);
   out.how.who = std::move(who);
   return out;

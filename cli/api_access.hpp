@@ -1,6 +1,8 @@
 // Finds the API server that a scheduler is to work for, and makes what speaks to it.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,11 +31,10 @@ struct api_environment {
 };
 
 /// Where flags, files and environment lead:
-///
-///     --kubeconfig FILE         that file alone
-///     --context NAME alone      the files of $KUBECONFIG, those that are there; else
-///     ~/.kube/config neither, but a server     that server, and nobody's name nothing the files of
-///     $KUBECONFIG if it is set, else the pod's service account
+/// - --kubeconfig FILE: that file alone;
+/// - --context NAME alone: the files of $KUBECONFIG, those that are there, else ~/.kube/config;
+/// - neither, but a server: that server, and nobody's name;
+/// - nothing: the files of $KUBECONFIG if it is set, else the pod's service account.
 ///
 /// `--server` replaces the address that a kubeconfig has, as with kubectl. `bad_input` or
 /// `not_found` with file, field and cure.
@@ -50,9 +51,13 @@ struct api_access {
   std::string name;   ///< of the server, in messages
   std::string origin; ///< where it was found
   std::vector<base::error> warnings;
+  std::vector<base::error> dangers; ///< warnings for those, too, who want to hear of errors only
 };
-/// Reads the credentials once, so that what is wrong with them is said before anything begins.
+/// Reads the credentials once, so that what is wrong with them is said before anything begins. A
+/// program that prints them may take its time: `is_told_to_stop` is asked again and again
+/// meanwhile, and after a yes the program is killed; `unavailable`.
 base::result<api_access> open_access(const bridge::cluster_access& where,
-                                     std::shared_ptr<bridge::machine> from);
+                                     std::shared_ptr<bridge::machine> from,
+                                     const std::function<bool()>& is_told_to_stop);
 
 } // namespace tutti::cli

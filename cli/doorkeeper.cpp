@@ -8,6 +8,8 @@
 #include <fmt/core.h>
 
 #include "api/release.hpp"
+#include "bridge/json_read.hpp"
+#include "bridge/printable.hpp"
 #include "cli/output.hpp"
 
 namespace tutti::cli {
@@ -23,20 +25,23 @@ using base::error;
 constexpr auto version_id = UINT64_MAX;
 constexpr auto namespace_id = UINT64_MAX - 1;
 
+/// Whoever is told something once need not hear it again so soon: connections that were made before
+/// go on answering while no new one can be made.
+constexpr auto warning_rest = std::chrono::minutes{1};
+/// More warnings than these, all different, are one trouble in many words.
+constexpr std::size_t warnings_most = 16;
+/// So much of what a server says of its version is shown.
+constexpr std::size_t version_bytes_shown = 60;
+
 json::object object_in(const std::string& body) {
   boost::system::error_code ec;
   auto parsed = json::parse(body, ec);
   return ec || !parsed.is_object() ? json::object{} : std::move(parsed.as_object());
 }
 
-std::string text_in(const json::object& x, std::string_view field) {
-  const auto* v = x.if_contains(field);
-  return v != nullptr && v->is_string() ? std::string{v->as_string()} : std::string{};
-}
-
 /// "1.37" of "v1.37.2".
 base::result<std::string> release_in(const json::object& version, const std::string& who) {
-  const auto full = text_in(version, "gitVersion");
+  const auto full = bridge::printable(bridge::text_at(version, "gitVersion"), version_bytes_shown);
   for (auto known : api::releases)
     if (full.starts_with(fmt::format("v{}.", api::name_of(known))))
       return std::string{api::name_of(known)};
@@ -48,22 +53,36 @@ base::result<std::string> release_in(const json::object& version, const std::str
 
 } // namespace
 
-doorkeeper::doorkeeper(bridge::connector_ptr where, bridge::http_client::options how,
-                       std::string name)
-    : name_(std::move(name)) {
-  how.failed = [this](const error& e) { on_failed(e); };
+doorkeeper::doorkeeper(bridge::connector_ptr where, bridge::http_client::options how, words called,
+                       const base::clock& time)
+    : called_(std::move(called)), clock_(time) {
+  how.failed = [this](const error& e, bool needs_human) { on_failed(e, needs_human); };
   client_ = std::make_unique<bridge::http_client>(std::move(where), std::move(how));
 }
 
 doorkeeper::~doorkeeper() = default;
 
-void doorkeeper::on_failed(const error& e) {
+void doorkeeper::on_failed(const error& e, bool needs_human) {
   const std::lock_guard lock{mutex_};
   last_failure_ = e;
-  if (state_ != state::open || e.what() != code::bad_input || warned_ == e.message())
+  if (state_ != state::open || !needs_human || warned_.size() >= warnings_most)
     return;
-  warned_ = e.message();
-  print_warning(error{e.what(), e.message(), e.hint()}.in(name_));
+  if (warned_.empty())
+    warned_since_ = clock_.now();
+  if (warned_.insert(e.message()).second)
+    print_warning(e.in(called_.name));
+}
+
+/// Whoever is answered has nothing to mend any more: the same trouble would be a new one.
+void doorkeeper::on_answer(const bridge::http_event& heard) {
+  const auto* said = std::get_if<protocol::answered>(&heard);
+  const bool is_known = said != nullptr ? said->status != 401
+                                        : std::holds_alternative<protocol::stream_opened>(heard);
+  if (!is_known)
+    return;
+  const std::lock_guard lock{mutex_};
+  if (clock_.now() - warned_since_ >= warning_rest)
+    warned_.clear();
 }
 
 /// The answer to a question, if it was answered with 200.
@@ -75,32 +94,32 @@ base::result<json::object> doorkeeper::answer_of(const bridge::http_event& heard
     const auto* lost = std::get_if<protocol::answer_unknown>(&heard);
     const auto& why = last_failure_;
     if (why.what() != code::ok && why.what() != code::unavailable)
-      return why.in(name_);
-    return error{
-        code::unavailable,
-        fmt::format("no API server answers at {}: {}", name_, lost != nullptr ? lost->why : "?"),
-        !why.hint().empty() ? why.hint() : "start it, or name another with --server"};
+      return why.in(called_.name);
+    return error{code::unavailable,
+                 fmt::format("no API server answers at {}: {}", called_.name,
+                             lost != nullptr ? lost->why : "?"),
+                 !why.hint().empty() ? why.hint() : "start it, or name another API server"};
   }
   if (said->body.find("HTTPS") != std::string::npos && said->status == 400)
-    return error{code::bad_input, name_ + " speaks TLS",
-                 fmt::format("call it https://{}, or name a kubeconfig with --kubeconfig", name_)};
+    return error{
+        code::bad_input, called_.name + " speaks TLS",
+        fmt::format("call it https://{}, or name a kubeconfig with --kubeconfig", called_.name)};
   if (said->status == 401)
-    return error{code::forbidden, fmt::format("{} does not know who we are (401)", name_),
-                 "look at the user of the kubeconfig: its token or certificate is missing, has "
-                 "expired, or is another cluster's"};
+    return bridge::unknown_to_server().in(called_.name);
   if (said->status == 403)
-    return error{code::forbidden, fmt::format("{} may not be read at {}", what, name_),
+    return error{code::forbidden, fmt::format("{} may not be read at {}", what, called_.name),
                  "the scheduler needs the right to get the namespace kube-system"};
   if (said->status >= 500 || said->status == 429)
-    return error{code::unavailable,
-                 fmt::format("the API server at {} answers {} to {}", name_, said->status, what),
-                 "look at its health: kubectl get --raw /readyz"};
+    return error{
+        code::unavailable,
+        fmt::format("the API server at {} answers {} to {}", called_.name, said->status, what),
+        "look at its health: kubectl get --raw /readyz"};
   auto body = object_in(said->body);
   if (said->status != 200 || body.empty())
     return error{code::bad_input,
-                 fmt::format("{} does not speak like an API server: it answers {} to {}", name_,
-                             said->status, what),
-                 "--server wants the address of a Kubernetes API"};
+                 fmt::format("{} does not speak like an API server: it answers {} to {}",
+                             called_.name, said->status, what),
+                 "name another API server"};
   return body;
 }
 
@@ -109,18 +128,18 @@ void doorkeeper::ask_then(std::function<void(base::result<cluster_facts>)> heard
     auto version = answer_of(e, "/version");
     if (!version)
       return heard(version.error());
-    auto release = release_in(*version, name_);
+    auto release = release_in(*version, called_.name);
     if (!release)
       return heard(release.error());
     auto on_space = [this, heard, kubernetes = *release](bridge::http_event said) {
       auto space = answer_of(said, "namespace kube-system");
       if (!space)
         return heard(space.error());
-      const auto* meta = space->if_contains("metadata");
-      auto uid =
-          meta != nullptr && meta->is_object() ? text_in(meta->as_object(), "uid") : std::string{};
+      const auto* meta = bridge::object_at(*space, "metadata");
+      std::string uid{meta != nullptr ? bridge::text_at(*meta, "uid") : ""};
       if (uid.empty())
-        return heard(error{code::bad_input, name_ + " has a namespace kube-system without a uid"});
+        return heard(
+            error{code::bad_input, called_.name + " has a namespace kube-system without a uid"});
       heard(cluster_facts{std::move(uid), kubernetes});
     };
     client_->start(namespace_id, {.method = "GET", .target = "/api/v1/namespaces/kube-system"},
@@ -142,8 +161,8 @@ base::result<cluster_facts> doorkeeper::ask(base::duration patience) {
   client_->hang_up(version_id);
   client_->hang_up(namespace_id);
   return error{code::unavailable,
-               fmt::format("the API server at {} does not answer in time", name_),
-               "look at host and port; a server that speaks TLS only is called https://"};
+               fmt::format("the API server at {} does not answer in time", called_.name),
+               called_.if_silent};
 }
 
 void doorkeeper::open() {
@@ -200,7 +219,8 @@ void doorkeeper::judge(base::result<cluster_facts> said) {
 }
 
 void doorkeeper::forward(std::uint64_t id, held x) {
-  client_->start(id, std::move(x.request), [tell = std::move(x.tell)](bridge::http_event e) {
+  client_->start(id, std::move(x.request), [this, tell = std::move(x.tell)](bridge::http_event e) {
+    on_answer(e);
     std::visit([&tell](auto& y) { tell(protocol::event{std::move(y)}); }, e);
   });
 }

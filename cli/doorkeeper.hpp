@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include <boost/json/object.hpp>
@@ -32,9 +33,16 @@ struct cluster_facts {
 ///                            approved ─▶ they pass; refused ─▶ nothing ever passes
 class doorkeeper final : public actors::http_carrier {
 public:
-  /// `name` is the server's in messages. Once the door is open, what keeps connections from being
-  /// made and a human must mend (certificates, credentials) is warned of on stderr, once each.
-  doorkeeper(bridge::connector_ptr where, bridge::http_client::options how, std::string name);
+  /// The server in messages.
+  struct words {
+    std::string name;
+    std::string if_silent; ///< the hint where it does not answer in time
+  };
+  /// Once the door is open, what a human must mend (certificates, credentials) is warned of on
+  /// stderr, once each; again only after the server has answered, and not twice within a minute.
+  /// `time` outlives it.
+  doorkeeper(bridge::connector_ptr where, bridge::http_client::options how, words called,
+             const base::clock& time);
   ~doorkeeper() override;
 
   /// Asks once and waits. `unavailable` if nobody answers within `patience`, `forbidden` without
@@ -66,17 +74,20 @@ private:
   void ask_then(std::function<void(base::result<cluster_facts>)> heard);
   void judge(base::result<cluster_facts> said);
   void forward(std::uint64_t id, held x);
-  void on_failed(const base::error& e);
+  void on_failed(const base::error& e, bool needs_human);
+  void on_answer(const bridge::http_event& heard);
   base::result<boost::json::object> answer_of(const bridge::http_event& heard, const char* what);
 
-  const std::string name_;
+  const words called_;
+  const base::clock& clock_;
   approver approve_;
   refusal refused_;
   std::mutex mutex_; // guards what follows
   state state_ = state::closed;
   std::map<std::uint64_t, held> held_;
   base::error last_failure_;                    // of a connection
-  std::string warned_;                          // the last warning
+  std::set<std::string> warned_;                // what was said since the server answered last
+  base::time_point warned_since_{};             // of the first of them
   std::unique_ptr<bridge::http_client> client_; // last: its thread ends before the rest
 };
 

@@ -178,23 +178,31 @@ base::result<void> open_door(running& all, const local_options& how, const base:
   if (!how.is_elsewhere()) {
     all.door = std::make_unique<doorkeeper>(
         bridge::connect_by_descriptor([api = all.api.get()] { return api->connect(); }),
-        bridge::http_client::options{}, "the embedded server");
+        bridge::http_client::options{},
+        doorkeeper::words{"the embedded server", "the machine is busy; try again"}, clock);
     return {};
   }
   const auto machine = bridge::this_machine(clock);
   const auto where = find_access(how.elsewhere, api_environment::of_this_process(), *machine);
   if (!where)
     return where.error();
-  auto access = open_access(*where, machine);
+  auto access = open_access(*where, machine, [] { return signalled != 0; });
   if (!access)
     return access.error();
+  for (const auto& danger : access->dangers)
+    print_warning(danger);
   if (!how.quiet)
     for (const auto& warning : access->warnings)
       print_warning(warning);
   const bool was_searched = how.is_replica || how.elsewhere.server.empty();
   if (was_searched && !how.quiet)
     fmt::print(stderr, "API server {} ({})\n", access->name, access->origin);
-  all.door = std::make_unique<doorkeeper>(access->by, access->how, access->name);
+  const auto* if_silent =
+      where->server.is_tls
+          ? "look at the address, the network and its firewalls"
+          : "look at host and port; a server that speaks TLS only is called https://";
+  all.door = std::make_unique<doorkeeper>(access->by, access->how,
+                                          doorkeeper::words{access->name, if_silent}, clock);
   return {};
 }
 
@@ -446,8 +454,13 @@ base::result<void> run_local(const local_options& how) {
     all.api->stop();
     return {};
   }
-  if (auto ok = start_scheduler(all, how, *home, clock); !ok)
-    return ok;
+  if (auto ok = start_scheduler(all, how, *home, clock); !ok) {
+    if (signalled == 0)
+      return ok;
+    if (all.api)
+      all.api->stop();
+    return {};
+  }
   begin_answering(all, how);
   auto ended = run_until_told(all, how, clock);
   if (ended && how.until == "settled" && !how.quiet) {

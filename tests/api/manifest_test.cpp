@@ -144,6 +144,13 @@ TEST_F(Manifest, says_where_yaml_breaks) {
             "file a.yaml, document 1, line 2:10: syntax error; allowed: YAML or JSON");
 }
 
+TEST_F(Manifest, repeats_no_value_whose_tag_nobody_knows) {
+  const auto said = complaint("a: {token: !vault SECRETTOKEN}\n");
+  EXPECT_NE(said.find("a.token: what stands there cannot be read as !vault"), std::string::npos)
+      << said;
+  EXPECT_EQ(said.find("SECRETTOKEN"), std::string::npos) << said;
+}
+
 TEST_F(Manifest, refuses_a_key_that_is_there_twice) {
   EXPECT_EQ(
       complaint("apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: a\n    name: b\n"),

@@ -101,6 +101,8 @@ certified make(const wish& w, bool is_authority, const certified* above) {
     extend(x.get(), &context, NID_key_usage, "critical,keyCertSign,cRLSign");
   if (!w.names.empty())
     extend(x.get(), &context, NID_subject_alt_name, fmt::format("{}", fmt::join(w.names, ",")));
+  if (!w.names_der.empty())
+    extend(x.get(), &context, NID_subject_alt_name, "DER:" + w.names_der);
   must(X509_sign(x.get(), issuer_key ? issuer_key.get() : key.get(), EVP_sha256()) > 0,
        "cannot sign");
   return {pem_of(x.get()), pem_of(key.get())};

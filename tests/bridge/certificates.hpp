@@ -15,7 +15,10 @@ struct certified {
 struct wish {
   std::string common_name = "somebody";
   std::vector<std::string> names; ///< "DNS:a.example", "IP:127.0.0.1"
-  int valid_from_days = -1;       ///< from today
+  /// Instead of `names`: the bytes of the whole extension in hexadecimal, "30:03:87:01:41", so that
+  /// a certificate can have names that are none.
+  std::string names_der{};
+  int valid_from_days = -1; ///< from today
   int valid_to_days = 1;
 };
 

@@ -292,6 +292,17 @@ TEST_F(Plugin, that_is_not_there_is_an_error_with_its_own_hint) {
   EXPECT_EQ(said.error().hint(), "brew   install login");
 }
 
+TEST_F(Plugin, that_is_not_there_has_a_hint_of_one_printable_line) {
+  where.exec->install_hint = "install\r\n\tit\x1b[2J";
+  begin();
+  world->answer = [](const auto&) {
+    return base::result<std::string>{error{code::not_found, "No such file or directory"}};
+  };
+  const auto said = who->fetch(nullptr);
+  ASSERT_FALSE(said);
+  EXPECT_EQ(said.error().hint(), "install   it?[2J");
+}
+
 TEST_F(Plugin, that_fails_is_not_run_again_at_once) {
   world->answer = [](const auto&) {
     return base::result<std::string>{error{code::unavailable, "ended with 1: no network"}};
@@ -327,7 +338,8 @@ TEST_F(Plugin, that_prints_nonsense_is_refused_in_words) {
            nonsense{printed("{}"), "neither a token nor a certificate"},
            nonsense{printed(R"({"clientKeyData": "k"})"), "a key without its certificate"},
            nonsense{printed(R"({"token": "a", "expirationTimestamp": "soon"})"), "\"soon\""},
-           nonsense{printed(R"({"token": "a\r\nb: c"})"), "spaces or line ends"},
+           nonsense{printed(R"({"token": "a", "expirationTimestamp": "a\nb"})"), "\"a?b\""},
+           nonsense{printed(R"({"token": "a\r\nb: c"})"), "spaces, line ends"},
        }) {
     world->pass(2s);
     world->answer = [&x](const auto&) { return base::result<std::string>{x.text}; };

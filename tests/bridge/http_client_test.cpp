@@ -408,6 +408,19 @@ public:
   mailbox<bool> left;
 };
 
+/// What a client says of failures.
+struct failure_box {
+  struct said {
+    base::error what;
+    bool needs_human = false;
+  };
+  mailbox<said> heard;
+
+  std::function<void(const base::error&, bool)> ear() {
+    return [this](const base::error& e, bool needs_human) { heard.push({e, needs_human}); };
+  }
+};
+
 TEST_F(HttpClient, ends_while_an_identity_is_waited_for) {
   const auto who = std::make_shared<hanging>();
   begin({.who = who});
@@ -417,16 +430,121 @@ TEST_F(HttpClient, ends_while_an_identity_is_waited_for) {
   EXPECT_EQ(heard.size(), 0u);
 }
 
+/// One identity, and a look for another that takes until the test lets it end.
+class slow_to_look final : public identity_source {
+public:
+  identity_ptr known() const override { return mine_; }
+  base::result<identity_ptr> fetch(const identity_ptr&) override {
+    entered.push(true);
+    left.pop();
+    return mine_;
+  }
+  void give_up() noexcept override { left.push(true); }
+
+  mailbox<bool> entered;
+  mailbox<bool> left;
+
+private:
+  const identity_ptr mine_ = std::make_shared<const identity>(identity{"Bearer a", nullptr});
+};
+
+struct LookUp : HttpClient {
+  std::shared_ptr<slow_to_look> who = std::make_shared<slow_to_look>();
+
+  /// The one pooled connection, on which a request was refused; another identity is looked for.
+  peer refuse_one(http_client::options how) {
+    how.who = who;
+    how.connections = 1;
+    begin(how);
+    last_refused = post("/first", "{}");
+    auto server = accept();
+    server.request();
+    server.answer(401, "{}");
+    who->entered.pop();
+    return server;
+  }
+  /// The next write goes over the same connection.
+  void expect_still_kept(peer& server) {
+    post("/second", "{}");
+    EXPECT_TRUE(server.request().starts_with("POST /second ")) << "the connection was closed";
+    server.answer(201, "{}");
+    EXPECT_EQ(next<protocol::answered>().status, 201);
+  }
+  std::uint64_t last_refused = 0;
+};
+
+TEST_F(LookUp, of_an_identity_that_nobody_waits_for_any_more_leaves_the_connection_alone) {
+  auto server = refuse_one({});
+  client->hang_up(last_refused);
+  watch("/pods"); // begins after the hang-up was carried out
+  auto other = accept();
+  who->left.push(true);
+  expect_still_kept(server);
+}
+
+TEST_F(LookUp, of_an_identity_that_takes_longer_than_a_request_may_leaves_the_connection_alone) {
+  auto server = refuse_one({.timeout = std::chrono::milliseconds{1500}});
+  watch("/pods"); // its limit is over after that of the one that was refused
+  auto other = accept();
+  EXPECT_EQ(next<protocol::answer_unknown>().why, "timeout");
+  who->left.push(true);
+  EXPECT_EQ(next<protocol::answered>().status, 401);
+  expect_still_kept(server);
+}
+
 TEST_F(HttpClient, says_why_there_is_no_identity) {
   const auto who = std::make_shared<hanging>();
-  mailbox<base::error> failures;
-  begin({.who = who, .failed = [&](const base::error& e) { failures.push(e); }});
+  failure_box failures;
+  begin({.who = who, .failed = failures.ear()});
   get("/x");
   who->entered.pop();
   who->give_up();
   EXPECT_EQ(next<protocol::answer_unknown>().why, "given up");
-  EXPECT_EQ(failures.pop().what(), base::code::unavailable);
+  const auto said = failures.heard.pop();
+  EXPECT_EQ(said.what.what(), base::code::unavailable);
+  EXPECT_TRUE(said.needs_human);
   client.reset(); // before what it calls
+}
+
+TEST_F(HttpClient, calls_a_human_when_a_refusal_stays_one) {
+  failure_box failures;
+  begin(
+      {.who = std::make_shared<renewed>(std::vector<std::string>{"a"}), .failed = failures.ear()});
+  get("/x");
+  auto server = accept();
+  server.request();
+  server.answer(401, "{}");
+  EXPECT_EQ(next<protocol::answered>().status, 401);
+  const auto said = failures.heard.pop();
+  EXPECT_EQ(said.what, unknown_to_server());
+  EXPECT_TRUE(said.needs_human);
+  client.reset();
+}
+
+TEST_F(HttpClient, calls_a_human_when_a_watch_stays_refused) {
+  failure_box failures;
+  begin(
+      {.who = std::make_shared<renewed>(std::vector<std::string>{"a"}), .failed = failures.ear()});
+  watch("/pods?watch=true");
+  auto server = accept();
+  server.request();
+  server.answer(401, "{}");
+  EXPECT_EQ(next<protocol::answered>().status, 401);
+  EXPECT_TRUE(failures.heard.pop().needs_human);
+  client.reset();
+}
+
+TEST_F(HttpClient, calls_nobody_for_a_connection_that_is_cut) {
+  failure_box failures;
+  begin({.failed = failures.ear()});
+  post("/x", "{}");
+  {
+    auto server = accept();
+    server.request();
+  }
+  next<protocol::answer_unknown>();
+  EXPECT_FALSE(failures.heard.pop().needs_human);
+  client.reset();
 }
 
 TEST(HttpClientOverTcp, a_server_that_is_not_there_is_unknown) {

@@ -78,7 +78,6 @@ TEST(Kubeconfig, gives_the_current_context_with_its_cluster_and_user) {
   EXPECT_EQ(x.authority.place, "/etc/kube/config: clusters[here].cluster.certificate-authority");
   EXPECT_EQ(x.certificate.data, "CERT");
   EXPECT_EQ(x.key.file, "/keys/mine.pem");
-  EXPECT_EQ(x.space.data, "team");
   EXPECT_EQ(x.origin, "context main of /etc/kube/config");
   EXPECT_FALSE(x.skips_verification);
   EXPECT_TRUE(x.has_credentials());
@@ -181,7 +180,10 @@ TEST_P(BadKubeconfig, is_refused_with_file_field_and_cure) {
   EXPECT_NE(said.error().message().find(GetParam().must_say), std::string::npos)
       << said.error().message();
   EXPECT_NE(said.error().hint().find(GetParam().cure), std::string::npos) << said.error().hint();
-  EXPECT_EQ((said.error().message() + said.error().hint()).find('\n'), std::string::npos);
+  const auto all = said.error().message() + said.error().hint();
+  EXPECT_EQ(all.find('\n'), std::string::npos);
+  for (const auto* secret : {"hunter2", "SECRETTOKEN", "a=b"})
+    EXPECT_EQ(all.find(secret), std::string::npos) << all;
 }
 
 #define TOP "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
@@ -201,6 +203,12 @@ INSTANTIATE_TEST_SUITE_P(
         bad{"an_entry_without_a_name", "users: [{user: {}}]\n", "users[0]: has no name", "one"},
         bad{"a_name_twice", "users: [{name: a, user: {}}, {name: a, user: {}}]\n",
             "users[a]: is there twice", "rename"},
+        bad{"a_tag_that_nobody_knows", "users: [{name: a, user: {token: !vault SECRETTOKEN}}]\n",
+            "users[0].user.token: what stands there cannot be read as !vault", ""},
+        bad{"a_password_in_what_is_no_url",
+            "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\n"
+            "clusters: [{name: c, cluster: {server: 'https://admin:hunter2@[h'}}]\n",
+            "clusters[c].cluster.server: it is no URL", ""},
         bad{"a_number_for_a_token", "users: [{name: a, user: {token: 123}}]\n",
             "users[a].user.token: is a number, not a text", "quotes"},
         bad{"a_text_for_a_flag",
@@ -208,9 +216,6 @@ INSTANTIATE_TEST_SUITE_P(
             "clusters[a].cluster.insecure-skip-tls-verify: is a text, not true or false", "quotes"},
         bad{"no_base64", "clusters: [{name: a, cluster: {certificate-authority-data: '?'}}]\n",
             "clusters[a].cluster.certificate-authority-data: is no base64", "base64 -w0"},
-        bad{"data_and_a_file",
-            "users: [{name: a, user: {client-key: /k, client-key-data: SGVsbG8=}}]\n",
-            "users[a].user.client-key: is there beside client-key-data", "one of the two"},
         bad{"no_context", "contexts: [{name: x, context: {cluster: c}}]\n",
             "current-context: is not set", "there are: x"},
         bad{"no_contexts_at_all", "{}", "current-context: is not set", "there is none"},
@@ -230,10 +235,18 @@ INSTANTIATE_TEST_SUITE_P(
             "clusters[c].cluster.server: is missing", "https://"},
         bad{"no_url", CLUSTER "[{name: c, cluster: {server: 'h:6443'}}]\n",
             "clusters[c].cluster.server", "https://HOST:PORT"},
+        bad{"an_authority_and_a_file",
+            CLUSTER "[{name: c, cluster: {server: 'https://h', certificate-authority: /ca, "
+                    "certificate-authority-data: SGVsbG8=}}]\n",
+            "clusters[c].cluster.certificate-authority: is there beside certificate-authority-data",
+            "one of the two"},
         bad{"another_scheme", CLUSTER "[{name: c, cluster: {server: 'ftp://h'}}]\n",
             "neither https:// nor http://", "https://HOST:PORT"},
         bad{"a_query", CLUSTER "[{name: c, cluster: {server: 'https://h/?a=b'}}]\n",
             "more in it than", ""},
+        bad{"a_password",
+            CLUSTER "[{name: c, cluster: {server: 'https://admin:hunter2@10.0.0.1'}}]\n",
+            "clusters[c].cluster.server: it has more in it than", "https://HOST:PORT"},
         bad{"port_0", CLUSTER "[{name: c, cluster: {server: 'https://h:0'}}]\n", "no valid port",
             ""},
         bad{"a_port_that_is_no_number", CLUSTER "[{name: c, cluster: {server: 'https://h:x'}}]\n",
@@ -256,12 +269,18 @@ INSTANTIATE_TEST_SUITE_P(
             "users[u].user.client-key: is missing", "client-key-data"},
         bad{"a_key_without_a_certificate", USER "[{name: u, user: {client-key: /c}}]\n",
             "users[u].user.client-certificate: is missing", ""},
+        bad{"a_key_and_a_file",
+            USER "[{name: u, user: {client-certificate: /c, client-key: /k, client-key-data: "
+                 "SGVsbG8=}}]\n",
+            "users[u].user.client-key: is there beside client-key-data", "one of the two"},
         bad{"two_ways", USER "[{name: u, user: {token: a, username: b}}]\n",
             "has a token and a username", "one way"},
         bad{"a_password_of_nobody", USER "[{name: u, user: {password: b}}]\n",
             "users[u].user.username: is missing", ""},
         bad{"a_token_of_two_lines", USER "[{name: u, user: {token: \"a\\nb: c\"}}]\n",
-            "users[u].user.token: has spaces or line ends", ""},
+            "users[u].user.token: has spaces, line ends", ""},
+        bad{"a_token_with_a_zero", USER "[{name: u, user: {token: \"a\\0b\"}}]\n",
+            "users[u].user.token: has spaces, line ends or other characters", "token alone"},
         bad{"impersonation", USER "[{name: u, user: {token: a, as: admin}}]\n",
             "users[u].user.as: is not built in", "token"},
         bad{"an_old_provider", USER "[{name: u, user: {auth-provider: {name: gcp}}}]\n",
@@ -290,6 +309,9 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Kubeconfig, what_is_wrong_with_an_entry_that_is_not_used_does_not_matter) {
   const auto x = access(USER "[{name: u, user: {}}, {name: other, user: {client-key: /k}}]\n");
   EXPECT_EQ(x.server.host, "h");
+  const auto y = access(USER "[{name: u, user: {token: a}}, {name: other, user: {client-key: /k, "
+                             "client-key-data: SGVsbG8=}}]\n");
+  EXPECT_EQ(y.token, "a");
 }
 
 TEST(Kubeconfig, says_which_contexts_there_are) {
@@ -309,7 +331,6 @@ TEST(PodAccess, is_the_service_account) {
   EXPECT_EQ(x->server, (server_url{true, "10.96.0.1", 443, ""}));
   EXPECT_EQ(x->authority.file, "/sa/ca.crt");
   EXPECT_EQ(x->token_file.file, "/sa/token");
-  EXPECT_EQ(x->space.file, "/sa/namespace");
   EXPECT_FALSE(x->skips_verification);
   const auto v6 = access_in_pod({.host = "fd00::1", .port = "443"});
   ASSERT_TRUE(v6);

@@ -91,6 +91,15 @@ TEST_F(Machine, says_how_a_program_failed) {
   EXPECT_EQ(killed.error().message(), "was killed by signal 9");
 }
 
+TEST_F(Machine, shows_one_short_line_of_what_a_program_complains_of) {
+  const auto coded = run("printf 'a\\033[2Jb\\001\\r\\nmore' >&2; exit 1\n");
+  ASSERT_FALSE(coded);
+  EXPECT_EQ(coded.error().message(), "ended with 1: a?[2Jb?");
+  const auto wordy = run("head -c 5000 /dev/zero | tr '\\0' x >&2; exit 1\n");
+  ASSERT_FALSE(wordy);
+  EXPECT_EQ(wordy.error().message(), "ended with 1: " + std::string(200, 'x') + "…");
+}
+
 TEST_F(Machine, says_that_there_is_no_such_program) {
   const auto said =
       mine->run({.command = (home / "missing").string(), .patience = 1s}, is_given_up);

@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "bridge/http_client.hpp"
@@ -66,7 +67,7 @@ private:
         connect_by_tls({std::move(host), port, patience}),
         http_client::options{.host_header = "api.example:6443",
                              .who = std::move(who),
-                             .failed = [this](const base::error& e) { failures.push(e); }});
+                             .failed = [this](const base::error& e, bool) { failures.push(e); }});
   }
 };
 
@@ -146,6 +147,35 @@ TEST(Tls, another_host_s_certificate_is_refused_before_a_byte_is_sent) {
   EXPECT_EQ(e.what(), base::code::bad_input);
   expect_words(e, {"is for other.example, 10.0.0.1, not for 127.0.0.1", "tls-server-name"});
   EXPECT_EQ(server.requests(), 0);
+}
+
+TEST(Tls, an_address_that_is_no_address_is_not_read_beyond_its_end) {
+  tls_server server{answering(ours().issue({.names_der = "30:03:87:01:41"}))}; // one byte, "A"
+  caller one{server, trusting(ours().certificate())};
+  expect_words(one.refusal(), {"is for an address of no kind, not for 127.0.0.1"});
+}
+
+/// A name that no server may have: `bytes` as they are.
+certified for_raw_name(std::string_view bytes) {
+  const auto size = bytes.size() + 4; // both lengths have two bytes of their own
+  auto der = fmt::format("30:82:{:02x}:{:02x}:82:82:{:02x}:{:02x}", size >> 8, size & 0xff,
+                         bytes.size() >> 8, bytes.size() & 0xff);
+  for (const unsigned char c : bytes)
+    der += fmt::format(":{:02x}", c);
+  return ours().issue({.names_der = der});
+}
+
+TEST(Tls, a_name_writes_no_lines_and_no_codes_of_a_terminal_into_an_error) {
+  tls_server server{answering(for_raw_name("a\nerror: b\x1b[2Jc\x7f\xc2\x9b"
+                                           "d"))};
+  caller one{server, trusting(ours().certificate())};
+  expect_words(one.refusal(), {"is for a?error: b?[2Jc???d, not for 127.0.0.1"});
+}
+
+TEST(Tls, a_name_is_shown_as_far_as_a_name_can_be_long) {
+  tls_server server{answering(for_raw_name(std::string(1000, 'x')))};
+  caller one{server, trusting(ours().certificate())};
+  expect_words(one.refusal(), {(" for " + std::string(253, 'x') + "…, not").c_str()});
 }
 
 TEST(Tls, the_name_to_expect_may_be_another_than_the_host) {
@@ -368,6 +398,13 @@ struct bad_material {
   const char* must_say;
 };
 
+/// The head of a PEM text that is locked, as old programs write it.
+std::string locked(std::string certificate) {
+  const auto line_end = certificate.find('\n') + 1;
+  return certificate.insert(line_end, "Proc-Type: 4,ENCRYPTED\n"
+                                      "DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\n");
+}
+
 std::vector<bad_material> bad_materials() {
   const auto mine = ours().issue({});
   const auto other = ours().issue({});
@@ -382,6 +419,10 @@ std::vector<bad_material> bad_materials() {
                 + "-----BEGIN CERTIFICATE-----\nMIIB\n"
                   "-----END CERTIFICATE-----\n"),
        "ca: holds a damaged certificate"},
+      {"a_locked_authority", trusting(locked(ours().certificate())),
+       "ca: holds a certificate that is locked with a password"},
+      {"a_locked_certificate", with(locked(mine.certificate), mine.key),
+       "CERTIFICATE: holds a certificate that is locked with a password"},
       {"a_certificate_that_is_none", with("hello", mine.key), "CERTIFICATE: holds no certificate"},
       {"a_key_that_is_none", with(mine.certificate, "hello"), "KEY: holds no private key"},
       {"another_s_key", with(mine.certificate, other.key), "KEY: belongs to another certificate"},

@@ -210,7 +210,7 @@ INSTANTIATE_TEST_SUITE_P(
                    {"may not be read", "hint: "}},
         odd_server{"is_a_web_site",
                    "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello",
-                   {"does not speak like an API server", "hint: "}},
+                   {"does not speak like an API server", "hint: name another API server"}},
         odd_server{"is_too_new",
                    "HTTP/1.1 200 OK\r\ncontent-length: 24\r\n\r\n{\"gitVersion\": \"v9.9.9\"}",
                    {"v9.9.9", "1.37"}}),

@@ -4,6 +4,8 @@
 #include <csignal>
 #include <mutex>
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -176,6 +178,47 @@ echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1"
   scheduler.stop();
 }
 
+TEST(Kubeconfig, with_a_plugin_that_ceases_to_work_is_warned_of) {
+  secured server;
+  const auto plugin = server.home.file("login", R"(#!/bin/sh
+test -e "$0.fails" && echo no network >&2 && exit 1
+echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
+       "status": {"token": "good"}}'
+)");
+  std::filesystem::permissions(plugin, std::filesystem::perms::owner_all);
+  running scheduler{server.scheduler(
+      server.kubeconfig("exec: {apiVersion: client.authentication.k8s.io/v1, command: ./login, "
+                        "interactiveMode: Never}"))};
+  scheduler.expect_bound("ring");
+  server.home.file("login.fails", "");
+  server.accept_only("Bearer better");
+  server.api.api().post("/api/v1/namespaces/default/pods", R"({
+    "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "late"},
+    "spec": {"schedulerName": "tutti", "containers": [{"name": "main", "image": "work"}]}})");
+  for (const auto* words : {"login: ended with 1: no network", "does not know who we are (401)"}) {
+    const auto line = scheduler.itself.line_with(words);
+    ASSERT_TRUE(line) << scheduler.itself.err();
+    EXPECT_EQ(line->rfind("warning: " + server.front->url() + ": ", 0), 0u) << *line;
+  }
+  scheduler.stop();
+}
+
+TEST(Kubeconfig, with_a_plugin_that_hangs_keeps_no_signal_waiting) {
+  secured server;
+  const auto plugin = server.home.file("login", "#!/bin/sh\ntouch \"$0.begun\"\nsleep 100\n");
+  std::filesystem::permissions(plugin, std::filesystem::perms::owner_all);
+  auto child = start(server.scheduler(
+      server.kubeconfig("exec: {apiVersion: client.authentication.k8s.io/v1, command: ./login, "
+                        "interactiveMode: Never}")));
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(plugin + ".begun"); }))
+      << child.err();
+  child.send(SIGTERM);
+  const auto how = child.wait(std::chrono::seconds{5});
+  ASSERT_TRUE(how) << "still runs";
+  EXPECT_EQ(*how, (ending{0, 0})) << child.err();
+  EXPECT_EQ(child.err(), "");
+}
+
 TEST(Kubeconfig, with_a_certificate_shows_it) {
   secured server;
   tls_server front{{.identity = ours().issue({.names = {"DNS:kubernetes"}}),
@@ -260,6 +303,13 @@ TEST(Refusal, of_a_user_says_what_to_look_at) {
   EXPECT_LE(server.refused, 2);
 }
 
+TEST(Refusal, in_silence_still_warns_that_nobody_is_checked) {
+  secured server;
+  const auto said = refused(server, "token: bad", "insecure-skip-tls-verify: true");
+  EXPECT_EQ(said.err.rfind("warning: ", 0), 0u) << said.err;
+  EXPECT_NE(said.err.find("insecure-skip-tls-verify is set"), std::string::npos) << said.err;
+}
+
 TEST(Refusal, of_files_names_file_and_field) {
   secured server;
   const auto config = server.home.sub("config");
@@ -290,6 +340,25 @@ TEST(Refusal, of_a_scheduler_that_is_told_nothing_says_what_to_give) {
                  {"serviceaccount/ca.crt: No such file or directory"});
   const auto said = run({"scheduler", "--kubeconfig", "x"});
   EXPECT_EQ(said.code(), 2) << "its store is wanted: " << said.err;
+}
+
+TEST(Server, that_is_silent_over_tls_is_not_said_to_lack_it) {
+  secured server;
+  boost::asio::io_context io;
+  using boost::asio::ip::tcp;
+  tcp::acceptor silent{io, {boost::asio::ip::address_v4::loopback(), 0}}; // the kernel accepts
+  const auto config = server.home.file(
+      "silent", fmt::format("current-context: a\n"
+                            "clusters: [{{name: c, cluster: {{server: 'https://127.0.0.1:{}'}}}}]\n"
+                            "contexts: [{{name: a, context: {{cluster: c}}}}]\n",
+                            silent.local_endpoint().port()));
+  running scheduler{server.scheduler(config)};
+  const auto err = scheduler.itself.err();
+  EXPECT_NE(err.find("does not answer in time; going on with what the store knows, and trying again"
+                     "\nhint: look at the address, the network and its firewalls\n"),
+            std::string::npos)
+      << err;
+  scheduler.stop();
 }
 
 TEST(Server, that_is_not_there_is_waited_for_over_tls_too) {

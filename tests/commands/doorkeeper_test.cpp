@@ -1,0 +1,166 @@
+// What the doorkeeper says of a server and of our credentials, and how often.
+#include "cli/doorkeeper.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/bridge/mailbox.hpp"
+
+namespace tutti::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using base::code;
+using base::error;
+using bridge::identity_ptr;
+using bridge::mailbox;
+
+/// Gives out what the test has put in front: identities, or why there is none.
+struct moody final : bridge::identity_source {
+  mailbox<base::result<identity_ptr>> next;
+
+  identity_ptr known() const override { return nullptr; }
+  base::result<identity_ptr> fetch(const identity_ptr& refused) override {
+    return refused ? refused : next.pop();
+  }
+  void give_up() noexcept override {}
+};
+
+struct pretended_time final : base::clock {
+  std::atomic<base::duration> passed{1h};
+  base::time_point now() const override { return base::time_point{passed.load()}; }
+  base::wall_time wall_now() const override { return {}; }
+};
+
+/// An open door to a server whose end of the connection the test holds.
+struct Doorkeeper : testing::Test {
+  std::shared_ptr<moody> who = std::make_shared<moody>();
+  pretended_time time;
+  mailbox<int> accepted;
+  mailbox<protocol::event> heard;
+  bool hangs_up = false;
+  std::uint64_t last_id = 0;
+  std::unique_ptr<doorkeeper> door =
+      std::make_unique<doorkeeper>(bridge::connect_by_descriptor([this]() -> base::result<int> {
+                                     int ends[2];
+                                     if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+                                       return error{code::io, "socketpair"};
+                                     if (hangs_up)
+                                       ::close(ends[1]);
+                                     else
+                                       accepted.push(ends[1]);
+                                     return ends[0];
+                                   }),
+                                   bridge::http_client::options{.who = who, .connections = 1},
+                                   doorkeeper::words{"SERVER", "the hint of silence"}, time);
+  int server = -1;
+
+  void SetUp() override {
+    door->open();
+    testing::internal::CaptureStderr();
+  }
+  void TearDown() override {
+    door.reset();
+    testing::internal::GetCapturedStderr();
+    if (server >= 0)
+      ::close(server);
+  }
+
+  void ask() {
+    door->start(++last_id, {.method = "GET", .target = "/x"},
+                [this](protocol::event e) { heard.push(std::move(e)); });
+  }
+  void fail(const char* message) {
+    who->next.push(error{code::unavailable, message, "HINT"});
+    ask();
+    EXPECT_TRUE(std::holds_alternative<protocol::answer_unknown>(heard.pop()));
+  }
+  void succeed(int status = 200) {
+    static const auto somebody = std::make_shared<const bridge::identity>();
+    who->next.push(somebody);
+    ask();
+    if (server < 0)
+      server = accepted.pop();
+    std::array<char, 4096> asked;
+    EXPECT_GT(::read(server, asked.data(), asked.size()), 0);
+    const auto said = "HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Length: 0\r\n\r\n";
+    EXPECT_EQ(::send(server, said.data(), said.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(said.size()));
+    EXPECT_TRUE(std::holds_alternative<protocol::answered>(heard.pop()));
+  }
+  /// All that it has said up to now.
+  std::string said() {
+    auto out = testing::internal::GetCapturedStderr();
+    testing::internal::CaptureStderr();
+    return out;
+  }
+};
+
+TEST_F(Doorkeeper, warns_of_a_program_that_fails) {
+  fail("ended with 1");
+  EXPECT_EQ(said(), "warning: SERVER: ended with 1\nhint: HINT\n");
+}
+
+TEST_F(Doorkeeper, warns_of_troubles_that_take_turns_once_each) {
+  for (int i = 0; i < 3; ++i) {
+    fail("A");
+    fail("B");
+  }
+  EXPECT_EQ(said(), "warning: SERVER: A\nhint: HINT\nwarning: SERVER: B\nhint: HINT\n");
+}
+
+TEST_F(Doorkeeper, warns_of_an_answer_401_once) {
+  succeed(401);
+  time.passed = 2h;
+  succeed(401);
+  const auto all = said();
+  EXPECT_EQ(all.rfind("warning: SERVER: the server does not know who we are (401)\nhint: ", 0), 0u)
+      << all;
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 2) << all;
+}
+
+TEST_F(Doorkeeper, warns_anew_after_an_answer_but_not_twice_in_a_minute) {
+  fail("A");
+  said();
+  succeed();
+  fail("A");
+  EXPECT_EQ(said(), "") << "it was said a moment ago";
+  time.passed = 1h + 1min;
+  fail("A");
+  EXPECT_EQ(said(), "") << "nobody has answered since";
+  succeed();
+  fail("A");
+  EXPECT_EQ(said(), "warning: SERVER: A\nhint: HINT\n");
+}
+
+TEST_F(Doorkeeper, stops_warning_of_one_trouble_in_ever_other_words) {
+  for (int i = 0; i < 40; ++i)
+    fail(("request " + std::to_string(i)).c_str());
+  const auto all = said();
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 2 * 16) << all;
+}
+
+TEST_F(Doorkeeper, has_the_hint_of_its_server_where_that_is_silent) {
+  who->next.push(std::make_shared<const bridge::identity>());
+  const auto facts = door->ask(50ms);
+  ASSERT_FALSE(facts);
+  EXPECT_EQ(facts.error().what(), code::unavailable);
+  EXPECT_EQ(facts.error().message(), "the API server at SERVER does not answer in time");
+  EXPECT_EQ(facts.error().hint(), "the hint of silence");
+}
+
+TEST_F(Doorkeeper, names_no_flag_that_a_verb_may_not_have) {
+  hangs_up = true;
+  who->next.push(std::make_shared<const bridge::identity>());
+  const auto facts = door->ask(10s);
+  ASSERT_FALSE(facts);
+  EXPECT_EQ(facts.error().hint(), "start it, or name another API server");
+}
+
+} // namespace
+} // namespace tutti::cli
