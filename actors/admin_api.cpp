@@ -314,6 +314,14 @@ std::vector<check> ready_checks(scheduler& who) {
          const auto mirror = ask(x, protocol::to(role_kind::mirror), "mirror");
          return unless(is_set(mirror, "fresh"), "a watch is silent");
        }},
+      {"rights",
+       [](scheduler& x) {
+         std::string missing;
+         for (const auto& right : x.calls().missing())
+           missing +=
+               (missing.empty() ? "the API server does not let us " : ", ") + to_text(right.what);
+         return missing;
+       }},
       {"journal-writable", store_check(part::journal)},
       {"decision-log", store_check(part::decision_log)},
       {"disk-space",

@@ -261,6 +261,17 @@ void add_view(page& out, scheduler& who) {
   }
 }
 
+void add_api_calls(page& out, const api_calls& all) {
+  std::map<label_values, std::uint64_t> rows;
+  for (const auto& [what, n] : all.counts())
+    rows[{what.first.verb, what.first.resource,
+          what.second == 0 ? "unknown" : std::to_string(what.second)}] += n;
+  out.counters("gang_api_requests_total", "Requests to the API server, by status.",
+               {"verb", "resource", "code"}, rows);
+  out.one("gang_missing_rights", "gauge", "Requests that the API server's access rules refuse.",
+          all.missing().size());
+}
+
 } // namespace
 
 std::string metrics_text(scheduler& who) {
@@ -273,6 +284,7 @@ std::string metrics_text(scheduler& who) {
   add_store(out, who);
   add_memory(out);
   add_view(out, who);
+  add_api_calls(out, who.calls());
   add_notes(out, who);
   return out.take();
 }

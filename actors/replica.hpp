@@ -78,6 +78,7 @@ public:
   router& routes() { return routes_; }
   recorder& notes() { return notes_; }
   meter& numbers() { return around_.numbers; }
+  const api_calls& calls() const { return *around_.calls; }
   persistence::store::counters store_counters() const { return around_.store.counted(); }
 
 private:

@@ -253,15 +253,19 @@ void role_actor::act(protocol::exchange& x) {
   const auto id = ++around_.last_exchange;
   exchanges_[x.id] = id;
   auto self = caf::actor_cast<caf::actor>(this);
-  around_.http->start(id, std::move(x.request), [self, mine = x.id](protocol::event e) {
-    std::visit(
-        [mine](auto& item) {
-          if constexpr (requires { item.id = mine; })
-            item.id = mine;
-        },
-        e);
-    caf::anon_send(self, make_mail(std::move(e)));
-  });
+  auto what = call_of(x.request);
+  around_.http->start(
+      id, std::move(x.request),
+      [self, mine = x.id, what = std::move(what), calls = around_.calls](protocol::event e) {
+        calls->heard(what, e);
+        std::visit(
+            [mine](auto& item) {
+              if constexpr (requires { item.id = mine; })
+                item.id = mine;
+            },
+            e);
+        caf::anon_send(self, make_mail(std::move(e)));
+      });
 }
 
 void role_actor::act(protocol::hang_up& x) {

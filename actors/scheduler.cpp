@@ -107,6 +107,10 @@ bool scheduler::free_gang(const base::gang_uid& gang) {
   return replica_->free_gang(gang);
 }
 
+const api_calls& scheduler::calls() const {
+  return replica_->calls();
+}
+
 meter& scheduler::numbers() {
   return replica_->numbers();
 }

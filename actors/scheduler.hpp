@@ -42,6 +42,8 @@ public:
   admin_desk& desk() { return *desk_; }
   recorder& notes();
   meter& numbers();
+  /// What was asked of the API server, and which rights are missing.
+  const api_calls& calls() const;
   /// Where every role is found: for drills that end an actor, or speak to one.
   router& routes();
   const scheduler_options& options() const { return how_; }

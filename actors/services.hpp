@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/api_calls.hpp"
 #include "actors/metrics_meter.hpp"
 #include "actors/recorder.hpp"
 #include "actors/router.hpp"
@@ -58,6 +59,8 @@ struct services {
   std::function<void(std::string_view)> pass_fault = base::pass_fault;
   std::uint64_t seed = 0;
   meter numbers; ///< is shown everything that is sent
+  /// Is shown every answer of the API server; those may come when the process is ending already.
+  std::shared_ptr<api_calls> calls = std::make_shared<api_calls>();
   /// Ids of HTTP exchanges are unique in the process, because all roles share one carrier.
   std::atomic<std::uint64_t> last_exchange{0};
 };

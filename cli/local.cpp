@@ -26,6 +26,7 @@
 #include "cli/doorkeeper.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
+#include "cli/rights_watch.hpp"
 #include "cli/terminal_line.hpp"
 #include "persistence/rocks_store.hpp"
 #include "sim/api_server/server.hpp"
@@ -46,6 +47,8 @@ constexpr auto look_interval = 20ms;
 constexpr int quiet_looks = 3;
 /// How often the line of progress is written anew: a person reads no faster.
 constexpr auto progress_interval = 1s;
+/// How often missing rights are looked for.
+constexpr auto rights_interval = 1s;
 /// How long the start waits for an API server's word on who it is before it goes on without.
 constexpr auto greeting_patience = 5s;
 /// Without --kubernetes.
@@ -267,6 +270,7 @@ base::result<void> start_scheduler(running& all, const local_options& how, const
   if (how.repair_deadline_s > 0)
     o.repair_deadline = std::chrono::seconds{how.repair_deadline_s};
   o.evicts_degraded = how.evicts_degraded;
+  o.scheduler_names = how.scheduler_names;
   if (!how.levels.empty())
     o.levels = how.levels;
   auto begun = actors::scheduler::start(o, *all.store, all.door.get(), clock,
@@ -401,12 +405,18 @@ base::result<void> run_until_told(running& all, const local_options& how,
   const bool shows = !how.quiet && how.until == "settled" && line.is_seen();
   const auto began = clock.now();
   auto next_progress = began + progress_interval;
+  rights_watch rights;
+  auto next_look_at_rights = began;
   while (signalled == 0) {
     if (auto broken = all.end.within(look_interval))
       return *broken;
     is_settled = settled.look(all);
     if (how.until == "settled" && is_settled)
       break;
+    if (clock.now() >= next_look_at_rights) {
+      rights.look(all.scheduler->calls());
+      next_look_at_rights = clock.now() + rights_interval;
+    }
     if (shows && clock.now() >= next_progress) {
       show_progress(all, clock.now() - began, line);
       next_progress = clock.now() + progress_interval; // a look at a busy queue takes its time

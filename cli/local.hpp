@@ -29,6 +29,7 @@ struct local_options {
   bool long_path = false;   ///< every promise on disk before the decision: for tests of recovery
   bool step_events = false; ///< GangReserved and GangCommitted as Events, too
   std::vector<std::string> levels;
+  std::vector<std::string> scheduler_names{"tutti"}; ///< pods that name one of these are ours
   unsigned shards = 0;               ///< 0 = what the store has; the default number in a new one
   unsigned repair_deadline_s = 0;    ///< 0 = the default
   bool evicts_degraded = false;      ///< members of a gang that could not be repaired in time go

@@ -16,6 +16,7 @@
 #include "cli/cancel.hpp"
 #include "cli/chaos_verbs.hpp"
 #include "cli/completion.hpp"
+#include "cli/config_file.hpp"
 #include "cli/daemon.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/local.hpp"
@@ -41,6 +42,7 @@ struct arguments {
   cli::wait_options waiting;
   cli::cancel_options cancelling;
   cli::local_options local;
+  std::string config, write_config_to; ///< files of `scheduler`
   cli::plan_options plan;
   bool client_only = false;
   base::system_clock clock;
@@ -259,12 +261,32 @@ void add_local(CLI::App& app, arguments& a) {
   verb->callback([&a] { a.run = [&a] { return run_scheduler(a); }; });
 }
 
+/// Flags go before environment variables, those before the file, and that before defaults.
+int run_cluster_scheduler(arguments& a, const CLI::App& verb) {
+  a.local.is_replica = true;
+  const auto is_given = [&verb](std::string_view flag) {
+    return verb.get_option(std::string{flag})->count() > 0;
+  };
+  if (!a.config.empty())
+    if (auto ok = cli::read_config(a.config, is_given, a.local); !ok)
+      return exit_code_of(ok);
+  if (a.local.data_dir.empty())
+    return wrong_usage({base::code::bad_input, "it is not said where the store is",
+                        "give --data-dir DIR, or store.dataDir in the file of --config"});
+  if (!a.write_config_to.empty())
+    return exit_code_of(cli::write_config(a.local, a.write_config_to));
+  return run_scheduler(a);
+}
+
 void add_scheduler(CLI::App& app, arguments& a) {
   auto* verb = app.add_subcommand("scheduler", "Run the scheduler for a cluster");
   auto& o = a.local;
+  verb->add_option("--config", a.config, "settings; flags go before them")->envname("TUTTI_CONFIG");
+  verb->add_option("--write-config-to", a.write_config_to,
+                   "write the settings in force as such a file (- = here), and end");
   add_kubeconfig(*verb, o);
   verb->add_option("--data-dir", o.data_dir, "keep its store here: what it has promised")
-      ->required();
+      ->envname("TUTTI_DATA_DIR");
   verb->add_option("--admin", o.admin,
                    "address for get, explain, … (default 127.0.0.1:10451; \"\" = none)");
   add_scheduling(*verb, o);
@@ -272,12 +294,10 @@ void add_scheduler(CLI::App& app, arguments& a) {
   verb->footer(std::string{"Examples:\n"
                            "  tutti scheduler --kubeconfig ~/.kube/config --data-dir ~/tutti\n"
                            "  tutti scheduler --data-dir ~/tutti     # in a pod, by its service "
-                           "account"}
+                           "account\n"
+                           "  tutti scheduler --config /etc/tutti/config.yaml"}
                + exit_codes);
-  verb->callback([&a] {
-    a.local.is_replica = true;
-    a.run = [&a] { return run_scheduler(a); };
-  });
+  verb->callback([&a, verb] { a.run = [&a, verb] { return run_cluster_scheduler(a, *verb); }; });
 }
 
 void add_plan(CLI::App& app, arguments& a) {

@@ -119,11 +119,7 @@ TEST_F(TwoProcesses, decided_reservations_and_refusals_are_known_before_the_firs
       << "the refusal is not known:\n"
       << third.ask({"get", "gangs", "-A"}).out;
   EXPECT_NE(third.ask({"status"}).out.find("waiting for the first list"), std::string::npos);
-  EXPECT_EQ(api_client{static_cast<std::uint16_t>(
-                           std::stoul(third.admin().substr(third.admin().rfind(':') + 1)))}
-                .get("/readyz")
-                .status,
-            503);
+  EXPECT_EQ(third.admin_client().get("/readyz").status, 503);
   third.itself().kill();
 
   auto api_at_last = start_api();

@@ -112,6 +112,10 @@ daemon::daemon(options how) : process_(start(daemon_arguments(how), how.environm
   }
 }
 
+api_client daemon::admin_client() const {
+  return api_client{port_in(admin_)};
+}
+
 outcome daemon::ask(arguments verb) const {
   return run(with(std::move(verb), {"--server", admin_}));
 }

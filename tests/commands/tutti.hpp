@@ -75,6 +75,7 @@ public:
   /// Its Kubernetes API.
   const api_client& api() const { return api_; }
   std::string admin() const { return admin_; }
+  api_client admin_client() const;
 
   /// A verb that reads, asked of this daemon: `ask({"get", "gangs"})`.
   outcome ask(arguments verb) const;

@@ -67,5 +67,36 @@ TEST_F(Rights, of_the_role_are_enough) {
     EXPECT_TRUE(used.contains(right)) << right;
 }
 
+TEST_F(Rights, that_are_missing_are_named_and_nothing_is_lost_until_they_are_granted) {
+  control_plane on;
+  // All but what writes: Bindings and conditions.
+  on.create(
+      "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\n"
+      "metadata: {name: reader}\nrules:\n"
+      "- {apiGroups: [\"\"], resources: [namespaces, nodes, pods], verbs: [get, list, watch]}\n"
+      "- {apiGroups: [scheduling.k8s.io], resources: [podgroups], verbs: [get, list, watch]}\n"
+      + given_to_plain_user("reader"));
+  on.create(nodes_in_racks(2)
+            + manifest(commands::gang_text{
+                .name = "pair", .members = 2, .min = 2, .more = ", schedulerName: tutti"}));
+  auto scheduler = start_scheduler(on, {}, "plain");
+  const auto admin = scheduler.admin_client();
+  EXPECT_TRUE(eventually([&] {
+    return admin.get("/readyz/rights").body.find("create pods/binding") != std::string::npos;
+  })) << admin.get("/readyz?verbose").body;
+  EXPECT_EQ(admin.get("/readyz").status, 503);
+  EXPECT_TRUE(scheduler.itself().line_with("does not let us create pods/binding"));
+  EXPECT_NE(scheduler.ask({"get", "gangs"}).out.find("ApiForbidden"), std::string::npos);
+  EXPECT_EQ(look_at(on.api()).bound_of("pair"), 0);
+
+  on.create(file_in_source("deploy/rbac.yaml") + given_to_plain_user("tutti"));
+  const auto said = scheduler.ask({"wait", "gang/pair", "--timeout", "60"});
+  EXPECT_EQ(said.code(), 0) << said.err;
+  EXPECT_TRUE(
+      eventually([&] { return admin.get("/readyz").status == 200; }, std::chrono::seconds{60}))
+      << admin.get("/readyz?verbose").body;
+  scheduler.stop();
+}
+
 } // namespace
 } // namespace tutti::live
