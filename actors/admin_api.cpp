@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include "actors/metrics.hpp"
+#include "api/dialect.hpp"
 #include "protocol/address.hpp"
 
 namespace tutti::actors {
@@ -445,7 +446,8 @@ http_reply answer_admin(scheduler& who, const process_view& around, const std::s
   if (path == "/api/settled")
     return json_reply("Settled", {{"settled", around.is_settled && around.is_settled()}});
   if (path == "/api/version")
-    return json_reply("Version", {{"version", around.version}});
+    return json_reply("Version", {{"version", around.version},
+                                  {"groups", api::api_version_of(who.options().spoken)}});
   return error_reply(404, "there is /livez /readyz /metrics /api/gangs /api/nodes /api/racks "
                           "/api/replicas /api/reservations /api/shards /api/status /api/settled "
                           "/api/trace /api/version");

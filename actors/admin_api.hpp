@@ -22,7 +22,8 @@ struct process_view {
 ///
 ///     /livez /readyz[/CHECK][?verbose] /metrics
 ///     /api/gangs  /api/gangs/NAMESPACE/NAME  /api/trace/NAMESPACE/NAME
-///     /api/nodes  /api/racks  /api/shards  /api/status  /api/settled  /api/version
+///     /api/nodes  /api/racks  /api/shards  /api/reservations  /api/status  /api/settled
+///     /api/version  /api/replicas
 ///     POST /api/gangs/NAMESPACE/NAME/retry
 ///     POST /api/gangs/NAMESPACE/NAME/cancel?reason=TEXT[&member=POD…]   409: nothing was done
 http_reply answer_admin(scheduler& who, const process_view& around, const std::string& method,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/dialect.hpp"
 #include "base/limits.hpp"
 #include "base/time.hpp"
 #include "bridge/lease_times.hpp"
@@ -26,8 +27,8 @@ struct scheduler_options {
   std::vector<std::string> levels{"topology.kubernetes.io/zone", "example.com/block",
                                   "example.com/rack"};
   std::vector<std::string> scheduler_names{"tutti"};
-  std::string kubernetes = "1.37"; ///< decides dialect and condition type
-  bool fast_path = true;           ///< all shards share this process and its store
+  api::dialect spoken = api::dialect::v1beta1; ///< in which groups are read and written
+  bool fast_path = true;                       ///< all shards share this process and its store
   /// This replica's name among several that share the cluster; empty = it is alone. Several need
   /// decisions that all can read, and no fast path.
   std::string replica;

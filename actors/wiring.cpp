@@ -28,35 +28,17 @@ namespace {
 using protocol::role_kind;
 using protocol::to;
 
-bool is_before_1_37(const scheduler_options& how) {
-  return how.kubernetes != "1.37";
-}
-
-/// Empty where groups are no objects.
-std::string group_condition(const scheduler_options& how) {
-  if (how.kubernetes == "1.35")
-    return {};
-  return is_before_1_37(how) ? "PodGroupScheduled" : "PodGroupInitiallyScheduled";
-}
-
-api::dialect dialect_of(const scheduler_options& how) {
-  if (how.kubernetes == "1.35")
-    return api::dialect::v1alpha1;
-  return how.kubernetes == "1.36" ? api::dialect::v1alpha2 : api::dialect::v1beta1;
-}
-
 /// Empty where groups are no objects.
 std::string group_api_version(const scheduler_options& how) {
-  if (how.kubernetes == "1.35")
-    return {};
-  return is_before_1_37(how) ? "scheduling.k8s.io/v1alpha2" : "scheduling.k8s.io/v1beta1";
+  return api::has_pod_groups(how.spoken) ? std::string{api::api_version_of(how.spoken)}
+                                         : std::string{};
 }
 
 protocol::role_ptr make_queue(const scheduler_options& how) {
   queue::options o;
   o.schedulers = how.scheduler_names;
-  o.group_condition = group_condition(how);
-  o.refuses_mixed_priorities = !is_before_1_37(how);
+  o.group_condition = api::scheduled_condition_of(how.spoken);
+  o.refuses_mixed_priorities = how.spoken >= api::dialect::v1alpha3; // from 1.37 on
   o.has_others = how.has_others();
   o.burst_pause = how.burst_pause;
   o.attempts_in_flight = how.attempts_in_flight;
@@ -70,7 +52,7 @@ protocol::role_ptr make_mirror(const scheduler_options& how) {
   o.shards = how.shards;
   o.levels = how.levels;
   o.scheduler_names = how.scheduler_names;
-  o.spoken = dialect_of(how);
+  o.spoken = how.spoken;
   o.streams_lists = !how.lists_plainly;
   o.has_others = how.has_others();
   return std::make_unique<bridge::mirror_role>(o);
@@ -86,7 +68,7 @@ protocol::role_ptr make_evictor(const scheduler_options& how, base::wall_time wa
 protocol::role_ptr make_status(const scheduler_options& how, base::wall_time wall_at_zero) {
   bridge::status_role::options o;
   o.scheduler_name = how.scheduler_names.front();
-  o.spoken = dialect_of(how);
+  o.spoken = how.spoken;
   o.wall_at_zero = wall_at_zero;
   return std::make_unique<bridge::status_role>(o);
 }
@@ -198,14 +180,14 @@ protocol::role_ptr make_hosted_role(const protocol::address& where, const schedu
   if (where.kind == role_kind::node)
     return std::make_unique<shards::node_role>(base::node_uid{where.key});
   if (where.kind == role_kind::gang)
-    return std::make_unique<protocol::gang_role>(
-        protocol::gang_role::options{.fast_path = how.fast_path,
-                                     .asks_by_shard = how.has_others(),
-                                     .reads_map = how.has_others(),
-                                     .writes_pod_events = how.writes_pod_events,
-                                     .writes_step_events = how.writes_step_events,
-                                     .repair_deadline = how.repair_deadline,
-                                     .started_condition = group_condition(how)});
+    return std::make_unique<protocol::gang_role>(protocol::gang_role::options{
+        .fast_path = how.fast_path,
+        .asks_by_shard = how.has_others(),
+        .reads_map = how.has_others(),
+        .writes_pod_events = how.writes_pod_events,
+        .writes_step_events = how.writes_step_events,
+        .repair_deadline = how.repair_deadline,
+        .started_condition = std::string{api::scheduled_condition_of(how.spoken)}});
   return nullptr;
 }
 

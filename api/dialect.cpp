@@ -38,6 +38,27 @@ std::optional<dialect> dialect_of(std::string_view api_version) {
   return std::nullopt;
 }
 
+dialect newest_dialect_of(release r) {
+  switch (r) {
+  case release::v1_35:
+    return dialect::v1alpha1;
+  case release::v1_36:
+    return dialect::v1alpha2;
+  case release::v1_37:
+    return dialect::v1beta1;
+  }
+  ensure(false, static_cast<int>(r));
+  return {};
+}
+
+std::optional<dialect> newest_dialect_of(const std::vector<std::string_view>& versions) {
+  std::optional<dialect> out;
+  for (const auto version : versions)
+    if (const auto one = dialect_of(version); one && (!out || *out < *one))
+      out = one;
+  return out;
+}
+
 std::string_view scheduled_condition_of(dialect d) {
   switch (d) {
   case dialect::v1alpha1:

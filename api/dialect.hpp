@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
+
+#include "api/release.hpp"
 
 namespace tutti::api {
 
@@ -15,6 +18,11 @@ std::string_view api_version_of(dialect d);
 /// The dialect of an apiVersion ("scheduling.k8s.io/v1beta1") or bare version ("v1beta1"); nothing
 /// if it is none of ours.
 std::optional<dialect> dialect_of(std::string_view api_version);
+
+/// The newest that a release serves with all its gates on.
+dialect newest_dialect_of(release r);
+/// The newest of these bare versions ("v1beta1", "v1"); nothing if none of them is ours.
+std::optional<dialect> newest_dialect_of(const std::vector<std::string_view>& versions);
 
 /// The condition by which a PodGroup says that it was scheduled; empty in v1alpha1, which has none.
 std::string_view scheduled_condition_of(dialect d);

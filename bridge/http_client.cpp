@@ -61,6 +61,7 @@ struct connection {
 /// What became of one try.
 enum class outcome {
   over,   ///< reported, or nobody listens
+  unsent, ///< there is nobody to speak for, or no connection: see `why_`
   broken, ///< no whole answer: see `why_`
   refused ///< 401, and there is another identity to try
 };
@@ -171,10 +172,12 @@ private:
         co_return;
       if (became == outcome::refused)
         continue; // nothing was done: also a write may be sent again
-      drop(c);
-      // The server may have closed a kept connection before we wrote; a GET may be sent twice.
-      if (was_kept && may_repeat && !x.has_timed_out && !x.is_over)
-        continue;
+      if (became == outcome::broken) {
+        drop(c);
+        // The server may have closed a kept connection before we wrote; a GET may be sent twice.
+        if (was_kept && may_repeat && !x.has_timed_out && !x.is_over)
+          continue;
+      }
       report(x, unknown(x));
       co_return;
     }
@@ -182,7 +185,7 @@ private:
 
   asio::awaitable<outcome> try_single(exchange& x, connection& c) {
     if (!co_await open(c))
-      co_return outcome::broken;
+      co_return outcome::unsent;
     if (x.is_over)
       co_return outcome::over;
     x.stream = c.stream;
@@ -217,7 +220,7 @@ private:
       drop(c);
       became = co_await try_stream(*x, c);
     }
-    if (became == outcome::broken)
+    if (became != outcome::over)
       report(*x, unknown(*x));
     drop(c);
     x->stream = nullptr;
@@ -225,7 +228,7 @@ private:
 
   asio::awaitable<outcome> try_stream(exchange& x, connection& c) {
     if (!co_await open(c))
-      co_return outcome::broken;
+      co_return outcome::unsent;
     if (x.is_over)
       co_return outcome::over;
     x.stream = c.stream;

@@ -7,7 +7,6 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
-#include "api/release.hpp"
 #include "bridge/json_read.hpp"
 #include "bridge/printable.hpp"
 #include "cli/output.hpp"
@@ -23,7 +22,8 @@ using base::error;
 /// Ids of the doorkeeper's own exchanges: the process counts its own from below and never gets
 /// there.
 constexpr auto version_id = UINT64_MAX;
-constexpr auto namespace_id = UINT64_MAX - 1;
+constexpr auto group_id = UINT64_MAX - 1;
+constexpr auto space_id = UINT64_MAX - 2;
 
 /// Whoever is told something once need not hear it again so soon: connections that were made before
 /// go on answering while no new one can be made.
@@ -32,6 +32,8 @@ constexpr auto warning_rest = std::chrono::minutes{1};
 constexpr std::size_t warnings_most = 16;
 /// So much of what a server says of its version is shown.
 constexpr std::size_t version_bytes_shown = 60;
+/// The first release with groups of pods is 1.35.
+constexpr int oldest_minor = 35;
 
 json::object object_in(const std::string& body) {
   boost::system::error_code ec;
@@ -39,16 +41,29 @@ json::object object_in(const std::string& body) {
   return ec || !parsed.is_object() ? json::object{} : std::move(parsed.as_object());
 }
 
-/// "1.37" of "v1.37.2".
+/// "1.37" of "v1.37.2": of a release that is not known yet, too, for what it serves decides.
 base::result<std::string> release_in(const json::object& version, const std::string& who) {
   const auto full = bridge::printable(bridge::text_at(version, "gitVersion"), version_bytes_shown);
-  for (auto known : api::releases)
-    if (full.starts_with(fmt::format("v{}.", api::name_of(known))))
-      return std::string{api::name_of(known)};
+  const auto end = full.starts_with("v1.") ? full.find_first_not_of("0123456789", 3) : 0;
+  const auto minor = end == 0 ? std::string{} : full.substr(3, end == full.npos ? end : end - 3);
+  const bool is_old = minor.empty() || (minor.size() < 3 && std::stoi(minor) < oldest_minor);
+  if (!is_old)
+    return "1." + minor;
   return error{code::bad_input,
                fmt::format("the API server at {} is Kubernetes {}", who,
                            full.empty() ? "of an unknown version" : full),
-               "this program speaks 1.37, 1.36 and 1.35"};
+               fmt::format("this program speaks 1.{} and later", oldest_minor)};
+}
+
+/// The newest that is served, of an APIGroup.
+std::optional<api::dialect> dialect_in(const json::object& group) {
+  std::vector<std::string_view> served;
+  const auto* versions = group.if_contains("versions");
+  if (versions != nullptr && versions->is_array())
+    for (const auto& x : versions->get_array())
+      if (x.is_object())
+        served.push_back(bridge::text_at(x.get_object(), "version"));
+  return api::newest_dialect_of(served);
 }
 
 } // namespace
@@ -108,7 +123,7 @@ base::result<json::object> doorkeeper::answer_of(const bridge::http_event& heard
     return bridge::unknown_to_server().in(called_.name);
   if (said->status == 403)
     return error{code::forbidden, fmt::format("{} may not be read at {}", what, called_.name),
-                 "the scheduler needs the right to get the namespace kube-system"};
+                 fmt::format("the scheduler needs the right to get the {}", what)};
   if (said->status >= 500 || said->status == 429)
     return error{
         code::unavailable,
@@ -123,33 +138,53 @@ base::result<json::object> doorkeeper::answer_of(const bridge::http_event& heard
   return body;
 }
 
-void doorkeeper::ask_then(std::function<void(base::result<cluster_facts>)> heard) {
-  auto on_version = [this, heard](bridge::http_event e) {
-    auto version = answer_of(e, "/version");
-    if (!version)
-      return heard(version.error());
-    auto release = release_in(*version, called_.name);
-    if (!release)
-      return heard(release.error());
-    auto on_space = [this, heard, kubernetes = *release](bridge::http_event said) {
-      auto space = answer_of(said, "namespace kube-system");
-      if (!space)
-        return heard(space.error());
-      const auto* meta = bridge::object_at(*space, "metadata");
-      std::string uid{meta != nullptr ? bridge::text_at(*meta, "uid") : ""};
-      if (uid.empty())
-        return heard(
-            error{code::bad_input, called_.name + " has a namespace kube-system without a uid"});
-      heard(cluster_facts{std::move(uid), kubernetes});
-    };
-    client_->start(namespace_id, {.method = "GET", .target = "/api/v1/namespaces/kube-system"},
-                   std::move(on_space));
-  };
+void doorkeeper::ask_then(heard_facts heard) {
   {
     const std::lock_guard lock{mutex_};
     last_failure_ = {}; // what is said of this question is about this question
   }
-  client_->start(version_id, {.method = "GET", .target = "/version"}, std::move(on_version));
+  client_->start(version_id, {.method = "GET", .target = "/version"},
+                 [this, heard = std::move(heard)](bridge::http_event e) {
+                   auto version = answer_of(e, "/version");
+                   if (!version)
+                     return heard(version.error());
+                   auto release = release_in(*version, called_.name);
+                   if (!release)
+                     return heard(release.error());
+                   ask_dialect({.kubernetes = std::move(*release)}, heard);
+                 });
+}
+
+/// What is served decides in which dialect groups are spoken of, and not the release: both depend
+/// on gates.
+void doorkeeper::ask_dialect(cluster_facts so_far, heard_facts heard) {
+  client_->start(group_id, {.method = "GET", .target = "/apis/scheduling.k8s.io"},
+                 [this, so_far, heard = std::move(heard)](bridge::http_event e) mutable {
+                   const auto* said = std::get_if<protocol::answered>(&e);
+                   if (said == nullptr || said->status != 404) {
+                     const auto group = answer_of(e, "group scheduling.k8s.io");
+                     if (!group)
+                       return heard(group.error());
+                     so_far.spoken = dialect_in(*group);
+                   }
+                   ask_space(std::move(so_far), heard);
+                 });
+}
+
+void doorkeeper::ask_space(cluster_facts so_far, heard_facts heard) {
+  client_->start(
+      space_id, {.method = "GET", .target = "/api/v1/namespaces/kube-system"},
+      [this, so_far, heard = std::move(heard)](bridge::http_event e) mutable {
+        const auto space = answer_of(e, "namespace kube-system");
+        if (!space)
+          return heard(space.error());
+        const auto* meta = bridge::object_at(*space, "metadata");
+        so_far.uid = meta != nullptr ? bridge::text_at(*meta, "uid") : "";
+        if (so_far.uid.empty())
+          return heard(
+              error{code::bad_input, called_.name + " has a namespace kube-system without a uid"});
+        heard(std::move(so_far));
+      });
 }
 
 base::result<cluster_facts> doorkeeper::ask(base::duration patience) {
@@ -158,8 +193,8 @@ base::result<cluster_facts> doorkeeper::ask(base::duration patience) {
   ask_then([promised](base::result<cluster_facts> said) { promised->set_value(std::move(said)); });
   if (coming.wait_for(patience) == std::future_status::ready)
     return coming.get();
-  client_->hang_up(version_id);
-  client_->hang_up(namespace_id);
+  for (const auto id : {version_id, group_id, space_id})
+    client_->hang_up(id);
   return error{code::unavailable,
                fmt::format("the API server at {} does not answer in time", called_.name),
                called_.if_silent};

@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
 #include <boost/json/object.hpp>
 
 #include "actors/services.hpp"
+#include "api/dialect.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "bridge/http_client.hpp"
@@ -20,8 +22,10 @@ namespace tutti::cli {
 
 /// What tells one cluster from another, and how its API is to be spoken.
 struct cluster_facts {
-  std::string uid;        ///< of the namespace kube-system: it lives as long as the cluster
+  std::string uid{};      ///< of the namespace kube-system: it lives as long as the cluster
   std::string kubernetes; ///< "1.37"
+  /// In which it speaks of groups of pods; nothing if it serves none that is ours.
+  std::optional<api::dialect> spoken{};
 };
 
 /// A store that is opened against another cluster than its own would undo and post there what was
@@ -71,7 +75,10 @@ private:
   };
   enum class state { closed, asking, open, refused };
 
-  void ask_then(std::function<void(base::result<cluster_facts>)> heard);
+  using heard_facts = std::function<void(base::result<cluster_facts>)>;
+  void ask_then(heard_facts heard);
+  void ask_dialect(cluster_facts so_far, heard_facts heard);
+  void ask_space(cluster_facts so_far, heard_facts heard);
   void judge(base::result<cluster_facts> said);
   void forward(std::uint64_t id, held x);
   void on_failed(const base::error& e, bool needs_human);

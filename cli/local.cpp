@@ -17,7 +17,9 @@
 
 #include "actors/admin_api.hpp"
 #include "actors/scheduler.hpp"
+#include "api/dialect.hpp"
 #include "api/manifest.hpp"
+#include "api/release.hpp"
 #include "base/ensure.hpp"
 #include "base/fault_point.hpp"
 #include "base/seed.hpp"
@@ -218,16 +220,38 @@ base::result<void> check_release(const std::string& asked, const std::string& fo
                fmt::format("use --kubernetes {}", found)};
 }
 
+/// The dialect that the server is spoken to in.
+base::result<api::dialect> dialect_for(const cluster_facts& found, const local_options& how) {
+  if (auto ok = check_release(how.kubernetes, found.kubernetes); !ok)
+    return ok.error();
+  if (found.spoken)
+    return *found.spoken;
+  return error{
+      code::bad_input,
+      fmt::format("the API server is Kubernetes {} and serves no groups of pods", found.kubernetes),
+      "start it with --feature-gates=GenericWorkload=true and --runtime-config="
+      "scheduling.k8s.io/v1beta1=true (1.36: v1alpha2)"};
+}
+
+/// Before the server has answered: what it was like the last time is not known.
+api::dialect likely_dialect(const local_options& how) {
+  const auto known = api::release_of(release_of(how));
+  return api::newest_dialect_of(known.value_or(api::releases.front()));
+}
+
 /// Opens the store and the door for the cluster behind the door. If nobody answers there, the store
-/// is opened all the same, and the first answer is judged. Returns the release to speak.
-base::result<std::string> open_store(running& all, const local_options& how,
-                                     const data_home& home) {
+/// is opened all the same, and the first answer is judged. Returns the dialect to speak.
+base::result<api::dialect> open_store(running& all, const local_options& how,
+                                      const data_home& home) {
   auto seen = all.door->ask(greeting_patience);
   if (!seen && (!how.is_elsewhere() || seen.error().what() != code::unavailable))
     return seen.error();
-  const auto release = seen ? seen->kubernetes : release_of(how);
-  if (auto ok = check_release(how.kubernetes, release); !ok)
-    return ok.error();
+  auto spoken = seen ? dialect_for(*seen, how) : base::result<api::dialect>{likely_dialect(how)};
+  if (!spoken)
+    return spoken.error();
+  if (seen && how.is_elsewhere() && !how.quiet)
+    fmt::print(stderr, "Kubernetes {}, groups of pods in {}\n", seen->kubernetes,
+               api::api_version_of(*spoken));
   auto opened = persistence::open_rocks_store(
       {.path = home.sub("scheduler"),
        .shards = how.shards,
@@ -239,31 +263,38 @@ base::result<std::string> open_store(running& all, const local_options& how,
   all.store = std::move(*opened);
   if (seen) {
     all.door->open();
-    return release;
+    return *spoken;
   }
   print_warning({seen.error().what(),
                  seen.error().message() + "; going on with what the store knows, and trying again",
                  seen.error().hint()});
   all.door->open_when(
-      [&all, release](const cluster_facts& found) -> base::result<void> {
-        if (auto ok = check_release(release, found.kubernetes); !ok)
-          return ok;
+      [&all, how, assumed = *spoken](const cluster_facts& found) -> base::result<void> {
+        const auto now = dialect_for(found, how);
+        if (!now)
+          return now.error();
+        if (*now != assumed)
+          return error{code::unavailable,
+                       fmt::format("the API server speaks of groups in {}, and {} was taken for "
+                                   "granted while it did not answer",
+                                   api::api_version_of(*now), api::api_version_of(assumed)),
+                       "start again: what is decided is kept"};
         return all.store->claim(found.uid);
       },
       [&all](const error& e) { all.end.report(e); });
-  return release;
+  return *spoken;
 }
 
 base::result<void> start_scheduler(running& all, const local_options& how, const data_home& home,
                                    const base::clock& clock) {
   if (auto ok = open_door(all, how, clock); !ok)
     return ok;
-  auto release = open_store(all, how, home);
-  if (!release)
-    return release.error();
+  auto spoken = open_store(all, how, home);
+  if (!spoken)
+    return spoken.error();
   actors::scheduler_options o;
   o.shards = all.store->who().shards;
-  o.kubernetes = *release;
+  o.spoken = *spoken;
   o.fast_path = !how.long_path;
   o.seed = base::draw_seed();
   o.writes_step_events = how.step_events;

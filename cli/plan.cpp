@@ -84,7 +84,7 @@ public:
                          [this](const auto& x) { return answer(x); }) {
     if (!how.levels.empty())
       options_.levels = how.levels;
-    options_.kubernetes = api::name_of(spoken);
+    options_.spoken = api::newest_dialect_of(spoken);
     options_.lists_plainly = true;
     options_.planners = 0;
     for (auto& f : actors::make_founders(options_, {})) {

@@ -226,14 +226,14 @@ base::result<void> print_version(const reader& from, const read_options& how) {
   json::array releases;
   for (auto r : api::releases)
     releases.push_back(json::string{api::name_of(r)});
-  json::object out{{"apiVersion", "tutti.dev/v1"},
-                   {"kind", "Version"},
-                   {"client", TUTTI_VERSION},
-                   {"kubernetes", std::move(releases)},
-                   {"scheduler", nullptr}};
+  json::object out{{"apiVersion", "tutti.dev/v1"}, {"kind", "Version"},
+                   {"client", TUTTI_VERSION},      {"kubernetes", std::move(releases)},
+                   {"scheduler", nullptr},         {"groups", nullptr}};
   if (from)
-    if (auto said = from("/api/version"); said)
+    if (auto said = from("/api/version"); said) {
       out["scheduler"] = cell(*said, "version");
+      out["groups"] = cell(*said, "groups");
+    }
   if (print_as_machine(out, how.format))
     return {};
   line("Client", TUTTI_VERSION);
@@ -243,6 +243,8 @@ base::result<void> print_version(const reader& from, const read_options& how) {
   for (const auto& r : out["kubernetes"].as_array())
     spoken += (spoken.empty() ? "" : ", ") + std::string{r.as_string()};
   line("Kubernetes", spoken);
+  if (!out["groups"].is_null())
+    line("Groups", cell(out, "groups"));
   return {};
 }
 

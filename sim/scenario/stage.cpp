@@ -31,7 +31,7 @@ world::options options_for(const story& what, std::uint64_t seed) {
   out.replicas = what.replicas;
   out.restarts_armed = false;
   out.scheduler.shards = what.shards;
-  out.scheduler.kubernetes = api::name_of(what.speaks.kubernetes);
+  out.scheduler.spoken = api::newest_dialect_of(what.speaks.kubernetes);
   out.scheduler.scheduler_names = {what.speaks.scheduler};
   out.scheduler.seed = seed;
   out.scheduler.lease = what.lease;
