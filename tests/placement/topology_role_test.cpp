@@ -160,6 +160,16 @@ TEST_F(Topology, L1_a_node_that_changes_its_rack_wakes_the_queue_with_what_any_n
   EXPECT_EQ(grew()->most_free.of(gpu_name), 3) << "as b has";
 }
 
+TEST_F(Topology, L1_a_node_that_gets_a_rack_label_with_an_empty_value_has_changed_its_rack) {
+  const node_words a{.name = "a", .rack = "", .gpus_used = 8};
+  world.cluster({a, {.name = "b", .rack = "r0", .gpus_used = 5}});
+  auto moved = a;
+  moved.has_empty_rack = true;
+  world.delta(home_of(a).value, {seen(moved)});
+  ASSERT_NE(grew(), nullptr);
+  EXPECT_EQ(grew()->most_free.of(gpu_name), 3) << "as b has";
+}
+
 TEST_F(Topology, tells_the_queue_what_a_delta_added) {
   const node_words a{.name = "a", .rack = rack_in(0), .gpus_used = 8};
   world.cluster({a});
