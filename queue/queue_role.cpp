@@ -87,12 +87,26 @@ void queue_role::hear(const protocol::pod_seen& x) {
   const auto* before = registry_.find_pod(x.pod.uid);
   const bool was_pending = before && before->is_pending();
   const auto news = registry_.put(x.pod);
-  const auto& now = *registry_.find_pod(x.pod.uid);
+  auto& now = *registry_.find_pod(x.pod.uid);
+  if (!before)
+    notice_holder(now);
   if (now.is_pending() && now.scheduler >= 0 && !was_pending)
     heard_of_something_new();
   if (news.gang->is_lone_pod())
     adopt_stray(*news.gang);
   reconsider(*news.gang, news.may_help);
+}
+
+/// A gated pod that joins a gang while it waits for room: to place the others without it would be
+/// to start less than what is wanted by then. What comes before the first list is complete has come
+/// nobody knows when, unless it held the gang back in an earlier life.
+void queue_role::notice_holder(pod_entry& pod) {
+  const auto waits_for_room = [&] {
+    const auto* life = pod.gang->life.get();
+    return is_synced_ && life && life->refused > 0;
+  };
+  pod.holds_back = pod.is_gated && pod.scheduler >= 0 && !pod.own
+                   && (waits_for_room() || holders_.contains({pod.uid.text()}));
 }
 
 void queue_role::hear(const protocol::pod_gone& x) {
@@ -160,6 +174,7 @@ void queue_role::hear(const protocol::facts_synced&) {
     drop_untold();
   is_synced_ = true;
   remembered_.clear();
+  holders_.clear();
   answer_kept();
 }
 
@@ -446,6 +461,11 @@ std::string queue_role::snapshot() const {
 void queue_role::write_down(const gang_entry& g, memory_writer& out) const {
   const auto& life = *g.life;
   const auto rest = std::max(life.not_before - now_, base::duration{});
+  std::vector<std::string> held_by;
+  for (const auto* pod : g.members)
+    if (pod->is_holding_back())
+      held_by.push_back(pod->uid.text());
+  std::sort(held_by.begin(), held_by.end());
   out.add(g.uid(),
           {.name = g.name(),
            .is_lone_pod = g.is_lone_pod(),
@@ -454,6 +474,7 @@ void queue_role::write_down(const gang_entry& g, memory_writer& out) const {
            .errors = life.errors,
            .conflicts = life.conflicts,
            .rest_ms = std::chrono::ceil<std::chrono::milliseconds>(rest).count(),
+           .held_by = std::move(held_by),
            .why = {}},
           life.why.get(), life.view_seen);
 }
@@ -466,6 +487,9 @@ base::result<void> queue_role::restore(std::string_view bytes) {
   if (!read)
     return read.error();
   remembered_ = std::move(*read);
+  for (const auto& [uid, x] : remembered_)
+    for (const auto& pod : x.held_by)
+      holders_.insert({pod});
   return {};
 }
 

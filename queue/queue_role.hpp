@@ -84,6 +84,7 @@ private:
 
   // Where gangs go (queue_role.cpp).
   gang_life& life_of(gang_entry& g);
+  void notice_holder(pod_entry& pod);
   bool is_here(const gang_entry& g) const;
   void put_aside(gang_entry& g);
   void take_partition(base::partition_id which);
@@ -150,6 +151,7 @@ private:
   /// Groups whose members are being evicted, and when that is said again.
   std::map<protocol::object_name, base::time_point> evictions_;
   memories remembered_;               ///< restored, not yet met again
+  std::set<base::pod_uid> holders_;   ///< gated pods that held their gangs back, likewise
   std::set<base::partition_id> here_; ///< partitions of this replica, where there are others
   std::vector<base::gang_uid> kept_;  ///< that partitions asked about before the first list
 

@@ -255,10 +255,10 @@ TEST_F(Reading, a_memory_reads_back_as_it_was_written) {
   later.view_version = 4;
   auto other = why;
   other.short_by = 1;
-  const memories all{{{"u"}, {{"ns", "g"}, true, 1, 2, 3, 4, 5, why}},
-                     {{"v"}, {{"ns", "h"}, false, 0, 0, 0, 0, 0, {}}},
-                     {{"w"}, {{"ns", "i"}, false, 1, 1, 0, 0, 0, other}},
-                     {{"x"}, {{"ns", "j"}, false, 1, 1, 0, 0, 0, later}}};
+  const memories all{{{"u"}, {{"ns", "g"}, true, 1, 2, 3, 4, 5, {"p", "q"}, why}},
+                     {{"v"}, {{"ns", "h"}, false, 0, 0, 0, 0, 0, {}, {}}},
+                     {{"w"}, {{"ns", "i"}, false, 1, 1, 0, 0, 0, {}, other}},
+                     {{"x"}, {{"ns", "j"}, false, 1, 1, 0, 0, 0, {}, later}}};
   const auto back = decode(encode(all));
   ASSERT_TRUE(back);
   EXPECT_EQ(*back, all);
