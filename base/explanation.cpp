@@ -69,8 +69,8 @@ std::string to_text(const explanation& x) {
     out += fmt::format(": {} of {} members can be placed", x.placed, x.wanted);
   if (!x.closest.empty() && !x.closest.front().level.empty()) {
     const auto& best = x.closest.front();
-    out += fmt::format(", best {} {} takes {} of {}", best.level, best.domain, best.placed,
-                       best.wanted);
+    out += fmt::format(", best {} {} takes {} of {}", best.level,
+                       best.domain.empty() ? "\"\"" : best.domain, best.placed, best.wanted);
   }
   if (x.dimension == "pods" && x.short_by > 0)
     out += fmt::format(", too many pods, by {}", x.short_by);

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
 #include <fmt/core.h>
 
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
 #include "base/mutant.hpp"
 #include "bridge/backoff.hpp"
+#include "bridge/json_read.hpp"
 #include "bridge/pod_requests.hpp"
 #include "protocol/messages_codec.hpp"
 
@@ -16,6 +19,19 @@ namespace tutti::bridge {
 
 using protocol::bind_verdict;
 using protocol::pod_state;
+
+namespace {
+
+/// "500", or with the words of the Status that came with it.
+std::string failure_text(int status, const std::string& body) {
+  boost::system::error_code failed;
+  const auto said = boost::json::parse(body, failed);
+  const auto message =
+      !failed && said.is_object() ? text_at(said.get_object(), "message") : std::string_view{};
+  return message.empty() ? fmt::format("{}", status) : fmt::format("{} {}", status, message);
+}
+
+} // namespace
 
 binder_role::binder_role(std::size_t in_flight) : window_(in_flight) {
   ensure(in_flight > 0);
@@ -216,6 +232,8 @@ void binder_role::on_answer(std::uint64_t exchange, int status, const std::strin
                      : r.at == step::reading || r.at == step::checking ? operation::read
                                                                        : operation::patch;
   const auto v = judge(asked, status, body);
+  if (r.at == step::posting)
+    r.failure = status >= 500 ? failure_text(status, body) : std::string{};
   if (v == verdict::unknown) {
     ++unknown_;
     if (r.at == step::posting)
@@ -365,8 +383,26 @@ void binder_role::bind_by_view(request_id id, request& r, const pod_view& pod,
     drop_fenced(id, out);
   else if (pod.is_gated)
     answer_bind(id, bind_verdict::gated, pod, out);
-  else
+  else {
+    tell_failure(r, out);
     answer_bind(id, bind_verdict::moved, pod, out);
+  }
+}
+
+/// The gang asks again and again, and says nothing until it gives up: meanwhile only the server's
+/// own words tell why the pod waits. Of a series of them few are written.
+void binder_role::tell_failure(const request& r, protocol::effects& out) {
+  if (r.failure.empty())
+    return;
+  out.tell(protocol::to(protocol::role_kind::status),
+           protocol::emit_event{
+               .about = r.what.pod,
+               .is_pod = true,
+               .uid = r.what.uid.value,
+               .is_warning = true,
+               .reason = "FailedScheduling",
+               .action = "Binding",
+               .text = fmt::format("Binding to node {} failed: {}", r.what.node.value, r.failure)});
 }
 
 /// Upholds S1b: leave of a node does not last, for a node may go and another come under its name.
@@ -504,6 +540,8 @@ std::uint64_t binder_role::state_hash() const {
     add(static_cast<std::uint64_t>(r.kind) * 64 + static_cast<std::uint64_t>(r.at) * 8
         + (r.is_open ? 1u : 0u) + (r.is_stopped ? 2u : 0u) + (r.was_refused ? 4u : 0u));
     add(r.is_superseded ? 1 : 0);
+    if (!r.failure.empty())
+      add(hash_of(r.failure));
     add(r.next_write);
     add(r.touch_no);
     add(r.tries);

@@ -21,7 +21,8 @@ namespace tutti::bridge {
 /// unknown answer is settled by reading the pod, never by guessing (B1); and a Binding that came to
 /// nothing is *not* repeated here, neither with a newer version, for which the gang must first look
 /// at its record (rule 7), nor with the same, for which it needs leave of the node once more (S1b):
-/// it is answered `moved`. So is one that has waited here for longer than leave lasts.
+/// it is answered `moved`. So is one that has waited here for longer than leave lasts. If the
+/// server could not serve it (5xx), people hear of that by an event of the pod.
 ///
 ///     bind:   writing ─▶ checking ─ each write is there ─▶ posting ─ 201 ─▶ bound
 ///                ▲           │ not there                    │ 409, unknown
@@ -65,6 +66,7 @@ private:
     bool is_stopped = false;    // touched meanwhile: report, do not post again
     bool is_superseded = false; // the open exchange is of words that were replaced
     bool was_refused = false;   // the write being checked was refused, not lost
+    std::string failure;        // what the server said of the Binding, if it could not serve it
   };
   using request_key = std::tuple<base::attempt_id, base::pod_uid, request_kind>;
   using request_id = std::uint64_t;
@@ -94,6 +96,7 @@ private:
 
   bool is_leave_old(const request& r) const;
   void bind_by_view(request_id id, request& r, const pod_view& pod, protocol::effects& out);
+  static void tell_failure(const request& r, protocol::effects& out);
   void answer_bind(request_id id, protocol::bind_verdict v, const pod_view& pod,
                    protocol::effects& out);
   void answer_read(request_id id, protocol::pod_state state, const pod_view& pod,

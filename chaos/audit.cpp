@@ -250,8 +250,8 @@ bool checker::fits(const group_truth& group, const std::vector<const pod_truth*>
   return std::any_of(room.begin(), room.end(), [need](const auto& r) { return r.second >= need; });
 }
 
-/// Names that stand in a queue more than once. While its facts are told anew a gang may be
-/// remembered and told.
+/// Names that stand in a queue more than once. Before it is at rest there may be a group that is
+/// gone, and whose attempt is not over, and its heir.
 std::vector<std::string> checker::gangs_told_twice(sim::process& who) {
   std::set<std::string> names;
   std::vector<std::string> out;

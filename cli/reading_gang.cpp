@@ -87,8 +87,9 @@ std::string closest_text(const json::object& why) {
   for (const auto& c : list->as_array()) {
     const auto& o = c.as_object();
     const auto domain = cell(o, "domain");
-    level = domain.empty() ? "" : cell(o, "level");
-    out += fmt::format("{}{} {}/{}", out.empty() ? "" : " · ", domain.empty() ? "cluster" : domain,
+    level = cell(o, "level");
+    const auto nameless = level.empty() ? "cluster" : "\"\""; // a label with an empty value
+    out += fmt::format("{}{} {}/{}", out.empty() ? "" : " · ", domain.empty() ? nameless : domain,
                        number(o, "placed"), number(o, "wanted"));
   }
   return level.empty() ? out : fmt::format("in one {}: {}", level, out);

@@ -33,11 +33,11 @@ std::string_view name_of(api::taint_effect x) {
   return "?";
 }
 
-json::object domains_of(const engine::snapshot& where, const std::vector<std::string>& path) {
+json::object domains_of(const engine::snapshot& where, const engine::topology_path& path) {
   json::object out;
   for (std::size_t i = 0; i < where.levels.size() && i < path.size(); ++i)
-    if (!path[i].empty())
-      out[where.levels[i]] = path[i];
+    if (path[i])
+      out[where.levels[i]] = *path[i];
   return out;
 }
 
@@ -78,10 +78,10 @@ struct rack_sums {
   base::resources free;
 };
 
-json::object describe(const engine::snapshot& where, const std::vector<std::string>& path,
+json::object describe(const engine::snapshot& where, const engine::topology_path& path,
                       const rack_sums& x) {
   json::object out{{"level", where.levels.empty() ? std::string{} : where.levels.back()},
-                   {"name", path.empty() ? std::string{} : path.back()},
+                   {"name", path.empty() ? std::string{} : path.back().value_or("")},
                    {"domains", domains_of(where, path)},
                    {"nodes", x.nodes},
                    {"allocatable", amounts_of(x.allocatable)},
@@ -118,7 +118,7 @@ std::string describe_nodes(view_feed& feed, const std::string& name) {
 
 std::string describe_racks(view_feed& feed, const std::string& name) {
   const auto& where = feed.view().now();
-  std::map<std::vector<std::string>, rack_sums> racks;
+  std::map<engine::topology_path, rack_sums> racks;
   for (auto number : where.index->in_order) {
     const auto& b = *where.blocks[number];
     if (b.by_name.empty())

@@ -115,7 +115,8 @@ void topology_role::take_request(const protocol::address& from, const protocol::
   if (searches_.contains(x.attempt))
     return; // a second copy; the answer is under way
   if (const auto known = offers_.find(x.attempt); known != offers_.end()) {
-    out_.tell(from, protocol::plan_answer{x.attempt, known->second.placement, {}});
+    out_.tell(from,
+              protocol::plan_answer{x.attempt, known->second.placement, known->second.left_out});
     return;
   }
   drop_older(x.attempt);
@@ -196,7 +197,7 @@ void topology_role::plan(const protocol::address& asker, const base::attempt_id&
   const auto& where = feed_.view().now();
   auto found = engine::plan(where, spec, may_search ? short_search : only_search, memory_);
   if (const auto* p = std::get_if<engine::placement>(&found)) {
-    propose(asker, attempt, plan_of(*who, *p, where, how_.shards, feed_.version()));
+    propose(asker, attempt, *who, plan_of(*who, *p, where, how_.shards, feed_.version()));
     return;
   }
   auto& why = std::get<base::explanation>(found);
@@ -207,10 +208,37 @@ void topology_role::plan(const protocol::address& asker, const base::attempt_id&
 }
 
 void topology_role::propose(const protocol::address& asker, const base::attempt_id& attempt,
-                            protocol::plan_ptr found) {
+                            const protocol::gang& who, protocol::plan_ptr found) {
   feed_.view().mark(attempt, seats_of(*found));
-  offers_[attempt] = {found, arm_expiry(attempt)};
-  out_.tell(asker, protocol::plan_answer{attempt, std::move(found), {}});
+  auto why = why_left_out(who, *found);
+  offers_[attempt] = {found, why, arm_expiry(attempt)};
+  out_.tell(asker, protocol::plan_answer{attempt, std::move(found), std::move(why)});
+}
+
+/// What the next attempt would be told if nothing changed: with the found seats taken and their
+/// members counted as bound. Nothing if everybody has a seat, if there is one more seat after all,
+/// or if that is not known for certain.
+base::explanation topology_role::why_left_out(const protocol::gang& who,
+                                              const protocol::plan& found) {
+  auto then = who;
+  std::map<base::pod_uid, base::node_name> seats;
+  for (const auto& slice : found.slices)
+    for (const auto& s : slice.seats)
+      seats.emplace(s.pod, s.node_name);
+  bool is_whole = true;
+  for (auto& m : then.members) {
+    if (const auto seat = seats.find(m.uid); seat != seats.end())
+      m.node = seat->second;
+    is_whole &= !m.node.value.empty();
+  }
+  if (is_whole)
+    return {};
+  auto next = engine::plan(feed_.view().now(), spec_of(then, feed_.view()), short_search, memory_);
+  auto* why = std::get_if<base::explanation>(&next);
+  if (why == nullptr || why->primary == base::reason_code::undecided)
+    return {};
+  why->view_version = feed_.version();
+  return std::move(*why);
 }
 
 void topology_role::refuse(const protocol::address& asker, const base::attempt_id& attempt,
@@ -253,7 +281,7 @@ void topology_role::take_searched(const protocol::plan_answer& x) {
   disarm_expiry(mine.timer_key);
   searches_.erase(pos);
   if (x.placement && still_fits(*x.placement))
-    propose(mine.asker, x.attempt, x.placement);
+    propose(mine.asker, x.attempt, *mine.who, x.placement);
   else if (x.placement)
     plan(mine.asker, x.attempt, mine.who, false);
   else

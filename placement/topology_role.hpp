@@ -54,6 +54,7 @@ private:
   /// A placement that was proposed and is not settled everywhere.
   struct offer {
     protocol::plan_ptr placement;
+    base::explanation left_out; ///< why the plan leaves members out
     std::uint64_t timer_key = 0;
   };
   /// A search that a planner has.
@@ -84,7 +85,8 @@ private:
   void plan(const protocol::address& asker, const base::attempt_id& attempt,
             const protocol::gang_ptr& who, bool may_search);
   void propose(const protocol::address& asker, const base::attempt_id& attempt,
-               protocol::plan_ptr found);
+               const protocol::gang& who, protocol::plan_ptr found);
+  base::explanation why_left_out(const protocol::gang& who, const protocol::plan& found);
   void refuse(const protocol::address& asker, const base::attempt_id& attempt,
               base::explanation why);
   void hand_over(const protocol::address& asker, const base::attempt_id& attempt,

@@ -113,6 +113,11 @@ view_feed::offer view_feed::offer_of(const base::node_uid& node) {
   return out;
 }
 
+std::optional<engine::topology_path> view_feed::path_of(const base::node_uid& node) {
+  const auto at = view_.find(node);
+  return at ? std::optional{view_.now().at(*at).path} : std::nullopt;
+}
+
 void view_feed::remember_marked(const base::attempt_id& attempt, offers& before) {
   for (const auto& node : view_.marked_nodes(attempt))
     before.try_emplace(node, offer_of(node));
@@ -196,9 +201,10 @@ void view_feed::apply_node(const protocol::node_view& x, base::shard_id shard, o
   }
   const bool has_new_class =
       pos == nodes_.end() || pos->second.facts->kind->id != x.facts->kind->id;
+  const auto path_before = path_of(x.uid);
   const bool helps = view_.upsert(state_of(*x.facts, x.free, x.ports_taken));
   was.is_admitting = was.is_admitting || (helps && has_new_class);
-  out.has_moved |= pos != nodes_.end() && pos->second.facts->domains != x.facts->domains;
+  out.has_moved |= path_before && path_before != path_of(x.uid);
   nodes_[x.uid] = {x.facts, shard};
 }
 

@@ -81,6 +81,7 @@ private:
 
   static bool continues(const chain& c, const protocol::view_delta& x);
   offer offer_of(const base::node_uid& node);
+  std::optional<engine::topology_path> path_of(const base::node_uid& node);
   void remember_marked(const base::attempt_id& attempt, offers& before);
   void apply_node(const protocol::node_view& x, base::shard_id shard, offers& before, outcome& out);
   void forget_unlisted(const protocol::view_delta& x, outcome& out);

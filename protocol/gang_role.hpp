@@ -175,6 +175,7 @@ private:
   gang_ptr gang_;
   plan_ptr plan_;
   base::explanation refusal_;     ///< of the planner, while victims are sought
+  base::explanation left_out_;    ///< why the plan leaves members out; none if it does not, or may
   std::vector<shard_vote> votes_; ///< ascending by shard
   gang_ptr seen_;                 ///< by the last look
   std::optional<decision> proposed_;

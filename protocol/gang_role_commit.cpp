@@ -293,7 +293,8 @@ void gang_role::on(const amended& x) {
     if (whole && bound > 0 && !rolling_->had_minimum_bound())
       tell_people(false, "GangBound", "Binding",
                   fmt::format("{} members are bound", rolling_->bound_in_all()));
-    base::explanation why;
+    // Who gave its seat up would say more of the room than the plan did.
+    auto why = bound == rolling_->seats().size() ? left_out_ : base::explanation{};
     for (const auto& s : rolling_->seats())
       if (s.state == seat_state::given_up) {
         why.primary = reason_code::bind_refused;

@@ -37,6 +37,8 @@ std::uint64_t gang_role::state_hash() const {
   add(gang_ ? bytes_hash(begin_attempt{.who = gang_}) : 0);
   add(plan_ ? bytes_hash(plan_answer{.placement = plan_}) : 0);
   add(state_ == attempt_state::seeking_victims ? bytes_hash(plan_answer{.why_not = refusal_}) : 0);
+  if (left_out_.primary != base::reason_code::none)
+    add(bytes_hash(plan_answer{.why_not = left_out_}));
   for (const auto& v : votes_)
     add((v.is_sent ? 1u : 0u) + (v.said ? bytes_hash(*v.said) : 0u) * 2);
   add(seen_ ? bytes_hash(begin_attempt{.who = seen_}) : 0);

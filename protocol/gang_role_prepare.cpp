@@ -37,6 +37,7 @@ void gang_role::hear(const plan_answer& x) {
   if (state_ != attempt_state::planning || !is_mine(x.attempt))
     return;
   if (x.placement) {
+    left_out_ = x.why_not;
     take_plan(x.placement);
     return;
   }

@@ -227,7 +227,7 @@ void queue_role::fire_due() {
       pools_.delay(*g, life.attempt->next_ask);
     } else if (life.where == pool::settling) {
       pools_.leave(*g);
-      reconsider(*g, true);
+      reconsider(*g, false);
     } else if (life.where == pool::gated) {
       announce_gated(*g, how_, out_);
       pools_.delay(*g, pools::never);

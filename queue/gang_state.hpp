@@ -98,6 +98,9 @@ struct gang_life {
   std::uint32_t conflicts = 0; ///< in a row
   bool has_free_retry = true;  ///< may be tried again without rest if the view grew meanwhile
   bool is_stale = true;        ///< something changed since the last refusal
+  /// The last attempt has bound what fits and said why the rest does not, and nothing that may help
+  /// has happened since it was planned. The gang waits so once it has settled.
+  bool knows_why_left = false;
   std::uint64_t told = 0;      ///< hash of the condition last asked for; 0 = none
   explanation_ptr why;         ///< of the last attempt that came to nothing; without its view
   std::uint64_t view_seen = 0; ///< the view that it is about

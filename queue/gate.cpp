@@ -1,6 +1,8 @@
 // The gates in the order in which they are asked.
 #include "queue/gate.hpp"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 namespace tutti::queue {
@@ -56,6 +58,13 @@ std::string disagreement(const gang_entry& g, const options& how) {
   return {};
 }
 
+/// Whoever grows while it waits for room is to be placed as a whole (L-5 is about gangs that could
+/// start at once).
+bool is_held_back(const gang_entry& g) {
+  return std::any_of(g.members.begin(), g.members.end(),
+                     [](const pod_entry* pod) { return pod->is_holding_back(); });
+}
+
 } // namespace
 
 gate_verdict judge(const gang_entry& g, const options& how) {
@@ -82,6 +91,11 @@ gate_verdict judge(const gang_entry& g, const options& how) {
   if (auto text = refused_member(g); !text.empty())
     return {kind::broken, reason_code::scheduler_error, std::move(text)};
   const auto have = t.pending + t.bound;
+  if (t.pending > 0 && is_held_back(g))
+    return {kind::closed, reason_code::gated,
+            fmt::format("{} of {} members have scheduling gates, and have joined while the others "
+                        "waited for room",
+                        t.gated, t.live())};
   if (t.pending > 0 && have >= facts.min_count)
     return {kind::open, reason_code::none, {}};
   if (t.gated > 0 && have + t.gated >= facts.min_count)

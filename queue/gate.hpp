@@ -22,8 +22,9 @@ struct gate_verdict {
   std::string detail;
 };
 
-/// O-7, with the departures of the design: gated members neither count nor gate;
-/// members of another scheduler are refused visibly. Basic groups have a minimum of one (C-24).
+/// O-7, with the departures of the design: gated members neither count nor gate, unless
+/// they join a gang that waits for room; members of another scheduler are refused visibly. Basic
+/// groups have a minimum of one (C-24).
 gate_verdict judge(const gang_entry& g, const options& how);
 
 } // namespace tutti::queue

@@ -59,6 +59,8 @@ json::object entry_of(const base::gang_uid& uid, const remembered& x) {
   add("errors", x.errors);
   add("conflicts", x.conflicts);
   add("rest_ms", x.rest_ms);
+  if (!x.held_by.empty())
+    out["held_by"] = json::array(x.held_by.begin(), x.held_by.end());
   return out;
 }
 
@@ -93,7 +95,12 @@ remembered remembered_from(const json::object& x) {
                  .errors = number_of<std::uint32_t>(x, "errors"),
                  .conflicts = number_of<std::uint32_t>(x, "conflicts"),
                  .rest_ms = number_of<std::int64_t>(x, "rest_ms"),
+                 .held_by = {},
                  .why = {}};
+  if (const auto* list = x.if_contains("held_by"); list && list->is_array())
+    for (const auto& item : list->get_array())
+      if (item.is_string())
+        out.held_by.emplace_back(item.get_string());
   return out;
 }
 

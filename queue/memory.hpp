@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <boost/json.hpp>
 
@@ -27,6 +28,7 @@ struct remembered {
   std::uint32_t errors = 0;
   std::uint32_t conflicts = 0;
   std::int64_t rest_ms = 0; ///< left of the rest when the bytes were made; clocks do not survive
+  std::vector<std::string> held_by; ///< uids of gated members that hold the others back, ascending
   std::optional<base::explanation> why; ///< of the last refused attempt
 
   friend bool operator==(const remembered&, const remembered&) = default;

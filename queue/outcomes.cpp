@@ -89,8 +89,9 @@ void queue_role::judge_outcome(gang_entry& g, const attempt_now& tried,
 }
 
 /// Q-17, Q-18a: members that are left are tried again at once, by the gang's old age. That attempt
-/// is the one that may preempt for them (C-22); if it is refused, its explanation is theirs. If
-/// nobody of its plan is bound, trying again at once would go in a circle.
+/// is the one that may preempt for them (C-22); if it is refused, its explanation is theirs. If the
+/// attempt has said itself why they do not fit, they wait until something changes. If nobody of its
+/// plan is bound, trying again at once would go in a circle.
 void queue_role::after_bound(gang_entry& g, const attempt_now& tried,
                              const protocol::attempt_over& x) {
   auto& life = *g.life;
@@ -109,7 +110,11 @@ void queue_role::after_bound(gang_entry& g, const attempt_now& tried,
     after_refusal(g, {}, with_reason(x.why, reason_code::undecided));
     return;
   }
-  reconsider(g, true);
+  if (explains_the_rest(x.why)) {
+    life.knows_why_left = !tried.has_changed && tried.grew <= x.why.view_version;
+    keep_why(life, x.why);
+  }
+  reconsider(g, !life.knows_why_left);
 }
 
 void queue_role::after_refusal(gang_entry& g, const attempt_now& tried, base::explanation why) {

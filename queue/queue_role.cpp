@@ -87,12 +87,26 @@ void queue_role::hear(const protocol::pod_seen& x) {
   const auto* before = registry_.find_pod(x.pod.uid);
   const bool was_pending = before && before->is_pending();
   const auto news = registry_.put(x.pod);
-  const auto& now = *registry_.find_pod(x.pod.uid);
+  auto& now = *registry_.find_pod(x.pod.uid);
+  if (!before)
+    notice_holder(now);
   if (now.is_pending() && now.scheduler >= 0 && !was_pending)
     heard_of_something_new();
   if (news.gang->is_lone_pod())
     adopt_stray(*news.gang);
   reconsider(*news.gang, news.may_help);
+}
+
+/// A gated pod that joins a gang while it waits for room: to place the others without it would be
+/// to start less than what is wanted by then. What comes before the first list is complete has come
+/// nobody knows when, unless it held the gang back in an earlier life.
+void queue_role::notice_holder(pod_entry& pod) {
+  const auto waits_for_room = [&] {
+    const auto* life = pod.gang->life.get();
+    return is_synced_ && life && (life->refused > 0 || life->knows_why_left);
+  };
+  pod.holds_back = pod.is_gated && pod.scheduler >= 0 && !pod.own
+                   && (waits_for_room() || holders_.contains({pod.uid.text()}));
 }
 
 void queue_role::hear(const protocol::pod_gone& x) {
@@ -160,6 +174,7 @@ void queue_role::hear(const protocol::facts_synced&) {
     drop_untold();
   is_synced_ = true;
   remembered_.clear();
+  holders_.clear();
   answer_kept();
 }
 
@@ -200,10 +215,14 @@ void queue_role::answer_kept() {
 // ---------------------------------------------------------------- growth
 
 void queue_role::hear(const protocol::view_grew& x) {
-  if (x.view_version
-      < view_version_) // the topology began anew: nothing was refused on this view yet
-    for (auto* g : pools_.in(pool::waiting))
-      g->life->view_seen = 0;
+  if (x.view_version < view_version_) { // the topology began anew: nothing was refused on this view
+    for (const auto where : {pool::waiting, pool::settling})
+      for (auto* g : pools_.in(where))
+        g->life->view_seen = 0;
+    for (auto* g :
+         pools_.in(pool::attempting)) // what comes to be refused may be of the view before
+      g->life->attempt->has_changed = true;
+  }
   view_version_ = x.view_version;
   if (x.grown == 0 || base::is_planted(base::mutant::lose_wake_up))
     return;
@@ -212,6 +231,9 @@ void queue_role::hear(const protocol::view_grew& x) {
       g->life->attempt->grew = x.view_version;
   for (auto* g : pools_.in(pool::backing_off))
     g->life->is_stale = true;
+  for (auto* g : pools_.in(pool::settling))
+    if (x.view_version > g->life->view_seen && may_fit(*g, x.most_free))
+      g->life->knows_why_left = false;
   std::vector<gang_entry*> woken;
   for (auto* g : pools_.in(pool::waiting))
     if (x.view_version > g->life->view_seen && may_fit(*g, x.most_free))
@@ -326,6 +348,7 @@ void queue_role::reconsider(gang_entry& g, bool may_help) {
     break;
   }
   auto& life = life_of(g);
+  life.knows_why_left = false; // what happens to it from here on is not looked at
   const bool is_broken = verdict.what == gate_verdict::kind::broken;
   if (is_broken)
     announce_error(g, verdict.detail, how_, out_);
@@ -348,6 +371,7 @@ void queue_role::stay_gated(gang_entry& g, bool is_news, base::time_point told_a
 
 void queue_role::open(gang_entry& g, bool may_help) {
   auto& life = life_of(g);
+  life.knows_why_left = life.knows_why_left && !may_help;
   const auto owed = g.owed();
   if (owed > 0 || is_name_in_use(g)) {
     explain(life, reason_code::binding,
@@ -366,13 +390,26 @@ void queue_role::open(gang_entry& g, bool may_help) {
     if (stays)
       return;
   }
-  make_ready(g);
+  if (life.knows_why_left)
+    wait_for_room(g);
+  else
+    make_ready(g);
+}
+
+/// As after a refusal, but for a rest: nothing that was tried has failed.
+void queue_role::wait_for_room(gang_entry& g) {
+  auto& life = *g.life;
+  life.is_stale = false;
+  explain(life, life.why->primary);
+  announce_refusal(g, *life.why, how_, out_);
+  pools_.move(g, pool::waiting, now_ + base::limits::flush_interval);
 }
 
 /// To `queued`, or first to `backing_off` if the last failure is too recent.
 void queue_role::make_ready(gang_entry& g) {
   auto& life = *g.life;
   life.is_stale = true;
+  life.knows_why_left = false;
   const auto last = life.why ? life.why->primary : reason_code::none;
   if (life.not_before > now_) {
     explain(life, last == reason_code::none ? reason_code::backing_off : last);
@@ -446,6 +483,11 @@ std::string queue_role::snapshot() const {
 void queue_role::write_down(const gang_entry& g, memory_writer& out) const {
   const auto& life = *g.life;
   const auto rest = std::max(life.not_before - now_, base::duration{});
+  std::vector<std::string> held_by;
+  for (const auto* pod : g.members)
+    if (pod->is_holding_back())
+      held_by.push_back(pod->uid.text());
+  std::sort(held_by.begin(), held_by.end());
   out.add(g.uid(),
           {.name = g.name(),
            .is_lone_pod = g.is_lone_pod(),
@@ -454,6 +496,7 @@ void queue_role::write_down(const gang_entry& g, memory_writer& out) const {
            .errors = life.errors,
            .conflicts = life.conflicts,
            .rest_ms = std::chrono::ceil<std::chrono::milliseconds>(rest).count(),
+           .held_by = std::move(held_by),
            .why = {}},
           life.why.get(), life.view_seen);
 }
@@ -466,6 +509,9 @@ base::result<void> queue_role::restore(std::string_view bytes) {
   if (!read)
     return read.error();
   remembered_ = std::move(*read);
+  for (const auto& [uid, x] : remembered_)
+    for (const auto& pod : x.held_by)
+      holders_.insert({pod});
   return {};
 }
 

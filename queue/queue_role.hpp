@@ -31,7 +31,8 @@ namespace tutti::queue {
 ///
 /// The pools and their edges are drawn in gang_state.hpp. A gang comes back after
 ///
-///     bound      to queued at once if members are left (Q-17, Q-18a: its age is never refreshed)
+///     bound      to queued at once if members are left (Q-17, Q-18a: its age is never refreshed);
+///                to waiting if it was said why they do not fit, and nothing has changed since
 ///     refused    to waiting, until an event that may help or the flush of five minutes; rested as
 ///                Q-21 says; at once, but not twice in a row, if the view grew meanwhile
 ///     conflict   to backing_off, for some jittered milliseconds
@@ -84,6 +85,7 @@ private:
 
   // Where gangs go (queue_role.cpp).
   gang_life& life_of(gang_entry& g);
+  void notice_holder(pod_entry& pod);
   bool is_here(const gang_entry& g) const;
   void put_aside(gang_entry& g);
   void take_partition(base::partition_id which);
@@ -92,6 +94,7 @@ private:
   void open(gang_entry& g, bool may_help);
   void stay_gated(gang_entry& g, bool is_news, base::time_point told_at);
   void make_ready(gang_entry& g);
+  void wait_for_room(gang_entry& g);
   void depart(gang_entry& g);
   void come_to_rest(gang_entry& g);
   bool is_name_in_use(const gang_entry& g) const;
@@ -150,6 +153,7 @@ private:
   /// Groups whose members are being evicted, and when that is said again.
   std::map<protocol::object_name, base::time_point> evictions_;
   memories remembered_;               ///< restored, not yet met again
+  std::set<base::pod_uid> holders_;   ///< gated pods that held their gangs back, likewise
   std::set<base::partition_id> here_; ///< partitions of this replica, where there are others
   std::vector<base::gang_uid> kept_;  ///< that partitions asked about before the first list
 

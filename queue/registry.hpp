@@ -47,10 +47,13 @@ struct pod_entry {
   bool is_deleting : 1 = false;
   bool is_owed : 1 = false;   ///< bound, as its attempt has said, and not shown so by the watch yet
   bool is_retold : 1 = false; ///< since the mirror last began to tell everything anew
+  /// Joined, with scheduling gates, a gang that waited for room: the others wait for it.
+  bool holds_back : 1 = false;
 
   bool is_live() const { return !is_terminal && !is_deleting; }
   bool is_bound() const { return is_live() && has_node; }
   bool is_pending() const { return is_live() && !is_gated && !has_node; }
+  bool is_holding_back() const { return holds_back && is_live() && is_gated; }
   std::string node() const { return has_node ? place : std::string{}; }
   std::string resource_version() const { return has_node ? std::string{} : place; }
 };

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -181,6 +183,14 @@ bool reader::is_shown(const gang_entry& g) const {
   return g.members.empty() || count(g).ours > 0;
 }
 
+/// While everything is told anew, a group whose members come before itself has no uid yet: an
+/// attempt of its name is taken for its own.
+bool reader::is_told_by_its_attempt(const gang_entry& g) const {
+  return !from_.is_synced && g.uid().value.empty()
+         && std::any_of(from_.departed.begin(), from_.departed.end(),
+                        [&](const auto& s) { return s.second.name == g.name(); });
+}
+
 bool reader::is_api_lost() const {
   return from_.api_lost && from_.now - *from_.api_lost >= api_lost_shown_after;
 }
@@ -259,9 +269,11 @@ json::array reader::gangs() const {
     last = g;
   }
   json::array out;
+  std::set<std::pair<protocol::object_name, bool>> shown;
   for (const auto* g : from_.gangs.all()) {
-    if (!is_shown(*g))
+    if (!is_shown(*g) || is_told_by_its_attempt(*g))
       continue;
+    shown.emplace(g->name(), g->is_lone_pod());
     auto one = row(*g);
     if (const auto pos = position.find(g); pos != position.end()) {
       one["position"] = pos->second;
@@ -272,8 +284,9 @@ json::array reader::gangs() const {
   }
   for (const auto& [uid, s] : from_.departed)
     out.push_back(with_api_lost(stray_row(uid, s)));
+  // What has been told since is what is so: a gang may have been bound or made anew meanwhile.
   for (const auto& [uid, m] : from_.remembered)
-    if (!from_.departed.contains(uid))
+    if (!from_.departed.contains(uid) && !shown.contains({m.name, m.is_lone_pod}))
       out.push_back(with_api_lost(remembered_row(uid, m)));
   return out;
 }

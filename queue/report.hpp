@@ -56,6 +56,7 @@ private:
   boost::json::object quiet() const;
   boost::json::object row(const gang_entry& g) const;
   bool is_shown(const gang_entry& g) const;
+  bool is_told_by_its_attempt(const gang_entry& g) const;
   bool is_api_lost() const;
   base::reason_code shown_reason(const gang_entry& g) const;
   boost::json::object with_api_lost(boost::json::object row) const;

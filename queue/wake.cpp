@@ -30,6 +30,13 @@ bool is_helped_by_arrivals(const base::explanation& why) {
   });
 }
 
+bool explains_the_rest(const base::explanation& why) {
+  using base::reason_code;
+  return why.primary != reason_code::none && why.primary != reason_code::bind_refused
+         && why.primary != reason_code::undecided && !is_passing(why)
+         && !is_helped_by_arrivals(why); // those that it has bound itself have arrived
+}
+
 bool is_passing(const base::explanation& why) {
   using base::reason_code;
   return why.primary == reason_code::view_stale || why.primary == reason_code::shard_unavailable

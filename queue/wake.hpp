@@ -23,4 +23,8 @@ bool is_helped_by_arrivals(const base::explanation& why);
 /// tell when somebody can, so time must.
 bool is_passing(const base::explanation& why);
 
+/// True if an attempt that was bound has said of the members it left out why they do not fit: to
+/// try them at once would only bring the same answer.
+bool explains_the_rest(const base::explanation& why);
+
 } // namespace tutti::queue

@@ -137,13 +137,13 @@ bool capacity_view::replace_facts(record& known, const node_state& x) {
       names_.erase(name);
     names_.insert_or_assign(x.info->name, x.info->uid);
   }
+  const auto kind = class_number(x.kind);
   // The name decides the place in `by_name`, the path decides the block: then it moves.
-  const bool moves = before.domains != x.info->domains || before.name != x.info->name;
+  const bool moves = b.path != path_of(*x.info, kind) || before.name != x.info->name;
   if (moves) {
     vacate(known.at);
-    known.at = insert(x.info, class_number(x.kind));
+    known.at = insert(x.info, kind);
   } else {
-    const auto kind = class_number(x.kind);
     drop_class(old_kind);
     auto& mine = writable(known.at.block);
     mine.nodes[known.at.slot] = x.info;
@@ -153,7 +153,6 @@ bool capacity_view::replace_facts(record& known, const node_state& x) {
     ++state_.layout_version;
   }
   write_allocatable(known.at, x.allocatable);
-  const auto kind = state_.at(known.at).classes[known.at.slot];
   return moves || is_larger || may_admit(old_terms.get(), (*state_.classes)[kind].terms.get());
 }
 
@@ -289,7 +288,7 @@ void capacity_view::drop_class(std::uint32_t number) {
   state_.soft_classes -= static_cast<std::uint32_t>(is_soft(entry));
 }
 
-std::uint32_t capacity_view::block_with_room(const std::vector<std::string>& path) {
+std::uint32_t capacity_view::block_with_room(const topology_path& path) {
   auto& of_path = blocks_by_path_[path];
   for (auto number : of_path)
     if (state_.blocks[number]->by_name.size() < block_nodes_max)
@@ -316,8 +315,8 @@ void capacity_view::rebuild_index() {
   for (const auto& [path, numbers] : blocks_by_path_) {
     fresh->in_order.insert(fresh->in_order.end(), numbers.begin(), numbers.end());
     for (std::size_t level = 0; level < by_value.size() && level < path.size(); ++level)
-      if (!path[level].empty()) {
-        auto& blocks = by_value[level][path[level]];
+      if (path[level]) {
+        auto& blocks = by_value[level][*path[level]];
         blocks.insert(blocks.end(), numbers.begin(), numbers.end());
       }
   }
@@ -341,8 +340,21 @@ amounts capacity_view::flat(const base::resources& x) {
   return out;
 }
 
+/// Labels are looked at only where the value alone does not tell whether there is one.
+topology_path capacity_view::path_of(const node_info& info, std::uint32_t kind) const {
+  const auto* terms = (*state_.classes)[kind].terms.get();
+  topology_path out;
+  for (std::size_t i = 0; i < info.domains.size(); ++i) {
+    const bool has_value = !info.domains[i].empty()
+                           || (terms && i < state_.levels.size()
+                               && api::label_of(*terms, info.host_name, state_.levels[i]).has);
+    out.push_back(has_value ? std::optional{info.domains[i]} : std::nullopt);
+  }
+  return out;
+}
+
 node_ref capacity_view::insert(const node_info_ptr& info, std::uint32_t kind) {
-  const auto number = block_with_room(info->domains);
+  const auto number = block_with_room(path_of(*info, kind));
   auto& mine = writable(number);
   auto hole = std::find(mine.nodes.begin(), mine.nodes.end(), nullptr);
   const auto slot = static_cast<std::uint32_t>(hole - mine.nodes.begin());

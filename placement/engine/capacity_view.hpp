@@ -88,9 +88,10 @@ private:
   std::vector<class_entry>& writable_classes();
   std::uint32_t class_number(const base::node_class_ptr& kind);
   void drop_class(std::uint32_t number);
-  std::uint32_t block_with_room(const std::vector<std::string>& path);
+  std::uint32_t block_with_room(const topology_path& path);
   void rebuild_index();
   amounts flat(const base::resources& x);
+  topology_path path_of(const node_info& info, std::uint32_t kind) const;
   node_ref insert(const node_info_ptr& info, std::uint32_t kind);
   void vacate(node_ref at);
   void write_allocatable(node_ref at, const base::resources& x);
@@ -101,7 +102,7 @@ private:
   boost::unordered_flat_map<base::node_uid, record, std::hash<base::node_uid>> nodes_;
   boost::unordered_flat_map<base::node_name, base::node_uid, std::hash<base::node_name>> names_;
   boost::unordered_flat_map<std::uint64_t, std::uint32_t> class_numbers_;
-  std::map<std::vector<std::string>, std::vector<std::uint32_t>> blocks_by_path_;
+  std::map<topology_path, std::vector<std::uint32_t>> blocks_by_path_;
   std::map<base::attempt_id, std::vector<base::node_uid>> marks_;
   std::uint64_t last_block_version_ = 0;
   bool index_is_stale_ = true; // a block was added: thousands come at once when a cluster is read

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,7 @@ struct group_demand {
 /// Groups that are placed in one domain together: one with a topology key, or all without.
 struct unit {
   std::string key;
-  std::string pinned; ///< the domain of members already bound
-  bool is_pinned = false;
+  std::optional<std::string> pinned; ///< the domain of members already bound
   std::vector<std::uint32_t> groups;
   std::vector<std::uint32_t> lots;
 };

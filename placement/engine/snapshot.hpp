@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,13 +44,19 @@ struct node_ref {
   friend auto operator<=>(const node_ref&, const node_ref&) = default;
 };
 
+/// Value per topology level, outermost first; nothing where a node does not have the label. An
+/// empty value is a value: such nodes are a domain of their own.
+using topology_path = std::vector<std::optional<std::string>>;
+
 /// What is known of a node besides numbers. Immutable, shared.
 struct node_info {
   base::node_uid uid;
   base::node_name name;
   std::string host_name;
-  std::vector<std::string> domains; ///< value per topology level, outermost first; "" = none
-  std::uint64_t facts_hash = 0;     ///< opaque here: what a plan quotes
+  /// Value per topology level, outermost first. "" = none, or an empty value: the labels of the
+  /// node's class tell which.
+  std::vector<std::string> domains;
+  std::uint64_t facts_hash = 0; ///< opaque here: what a plan quotes
 
   friend bool operator==(const node_info&, const node_info&) = default;
 };
@@ -72,7 +79,7 @@ using amounts = boost::container::small_vector<std::int64_t, 8>;
 /// Nodes with one topology path. An empty slot has no node, class 0 and zeros in every column.
 /// A column may be missing at the end: then no node of the block has that resource.
 struct block {
-  std::vector<std::string> path;        ///< value per topology level
+  topology_path path;
   std::vector<node_info_ptr> nodes;     ///< by slot; null = empty
   std::vector<std::uint32_t> classes;   ///< by slot: index into `snapshot::classes`
   std::vector<column> free;             ///< [dimension][slot], marks already subtracted

@@ -29,11 +29,11 @@ double weight_of(const snapshot& where, const std::vector<need>& needs) {
   return weight;
 }
 
-/// The domain that the group's bound members pin, empty if there are none.
-base::result<std::string> pinned_value(const snapshot& where, const gang_spec& what,
-                                       std::uint32_t group) {
+/// The domain that the group's bound members pin, nothing if there are none.
+base::result<std::optional<std::string>> pinned_value(const snapshot& where, const gang_spec& what,
+                                                      std::uint32_t group) {
   const auto& key = what.groups[group].topology_key;
-  std::string found;
+  std::optional<std::string> found;
   std::string_view holder;
   for (const auto& m : what.members) {
     if (m.group != group || m.is == member_spec::state::pending)
@@ -46,11 +46,11 @@ base::result<std::string> pinned_value(const snapshot& where, const gang_spec& w
                                                                 ? "a node without label"
                                                                 : "an unknown node under key",
                                                             key)};
-    if (!holder.empty() && found != value.value)
+    if (found && *found != value.value)
       return base::error{base::code::bad_input,
                          fmt::format("members {} and {} are bound in two domains of {}: {} and {}",
-                                     holder, m.name, key, found, value.value)};
-    found = value.value;
+                                     holder, m.name, key, *found, value.value)};
+    found = std::string{value.value};
     holder = m.name.empty() ? std::string_view{"?"} : std::string_view{m.name};
   }
   return found;
@@ -67,7 +67,7 @@ base::result<std::vector<unit>> cut_units(const snapshot& where, const gang_spec
     auto value = pinned_value(where, what, g);
     if (!value)
       return value.error();
-    out.push_back({what.groups[g].topology_key, *value, !value->empty(), {g}, {}});
+    out.push_back({what.groups[g].topology_key, *value, {g}, {}});
   }
   if (!free.groups.empty())
     out.push_back(std::move(free));
@@ -135,8 +135,8 @@ public:
     if (u.key.empty())
       return {whole(on_.where())};
     auto out = memory_.domains(on_.where(), u.key);
-    if (u.is_pinned)
-      std::erase_if(out, [&](const domain_view& d) { return d.name != u.pinned; });
+    if (u.pinned)
+      std::erase_if(out, [&](const domain_view& d) { return d.name != *u.pinned; });
     return out;
   }
 

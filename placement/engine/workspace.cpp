@@ -130,9 +130,9 @@ api::label_value value_of(const snapshot& where, node_ref node, std::string_view
   const auto& b = where.at(node);
   if (const int level = level_of(where, key); level >= 0) {
     const auto at = static_cast<std::size_t>(level);
-    if (at >= b.path.size() || b.path[at].empty())
+    if (at >= b.path.size() || !b.path[at])
       return {};
-    return {true, b.path[at]};
+    return {true, *b.path[at]};
   }
   const auto& entry = (*where.classes)[b.classes[node.slot]];
   if (!entry.terms)

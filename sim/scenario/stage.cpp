@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 /// A healthy scheduler has its view long before.
 constexpr auto start_patience = 30s;
 /// Between two steps passes a moment of any length up to this: sometimes the scheduler sees what
-/// one step did before the next one, sometimes it does not.
+/// one step did before the next one, sometimes it does not. None passes behind `until`.
 constexpr auto moment_longest = 4ms;
 
 bool says_again(const std::vector<step>& steps) {
@@ -23,6 +23,11 @@ bool says_again(const std::vector<step>& steps) {
       return true;
   }
   return false;
+}
+
+/// What follows goes on from the moment at which the facts hold.
+bool waits_for_facts(const step& x) {
+  return !x.what.empty() && std::holds_alternative<until_step>(x.what.back());
 }
 
 world::options options_for(const story& what, std::uint64_t seed) {
@@ -117,7 +122,7 @@ std::optional<failure> stage::play() {
 void stage::play_all(const std::vector<step>& steps, bool is_batch) {
   for (const auto& s : steps) {
     play_one(s);
-    if (!is_batch)
+    if (!is_batch && !waits_for_facts(s))
       pause_between_steps();
   }
 }

@@ -157,6 +157,40 @@ TEST_F(Binder, B1_a_server_error_is_no_answer) {
   EXPECT_EQ(verdict().node.value, "other");
 }
 
+TEST_F(Binder, a_binding_that_the_server_could_not_serve_is_an_event_of_its_pod) {
+  ask(binding());
+  answer(500, R"({"kind":"Status","message":"etcd is away"})");
+  EXPECT_TRUE(log.all<protocol::emit_event>().empty()) << "it may have been served all the same";
+  answer(200, pod_json{}.text());
+  EXPECT_EQ(verdict().verdict, bind_verdict::moved);
+  const auto events = log.all<protocol::emit_event>();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events.front().about, (protocol::object_name{"ns", "p"}));
+  EXPECT_EQ(events.front().uid, "u1");
+  EXPECT_TRUE(events.front().is_pod && events.front().is_warning);
+  EXPECT_EQ(events.front().reason, "FailedScheduling");
+  EXPECT_EQ(events.front().text, "Binding to node n1 failed: 500 etcd is away");
+}
+
+TEST_F(Binder, a_binding_that_was_served_in_spite_of_its_answer_is_no_event) {
+  ask(binding());
+  answer(500);
+  answer(200, pod_json{.version = "8", .node = "n1"}.text());
+  EXPECT_EQ(verdict().verdict, bind_verdict::bound);
+  EXPECT_TRUE(log.all<protocol::emit_event>().empty());
+}
+
+TEST_F(Binder, a_binding_that_was_lost_or_met_another_version_is_no_event) {
+  ask(binding());
+  lose_answer();
+  answer(200, pod_json{}.text());
+  ask(binding());
+  answer(409, R"({"message":"the object has been modified"})");
+  answer(200, pod_json{.version = "8"}.text());
+  EXPECT_EQ(log.all<protocol::bind_answer>().size(), 2u);
+  EXPECT_TRUE(log.all<protocol::emit_event>().empty());
+}
+
 TEST_F(Binder, B2_a_binding_asked_for_twice_is_posted_and_answered_once) {
   ask(binding());
   ask(binding());
@@ -446,6 +480,11 @@ TEST(BinderHash, of_binders_in_different_states_differs) {
          b.lose_answer();
          b.lose_answer();
          b.wait();
+       }},
+      {"reading after an answer of 500",
+       [](auto& b) {
+         b.ask(binder_tale::binding());
+         b.answer(500);
        }},
       {"reading",
        [](auto& b) {

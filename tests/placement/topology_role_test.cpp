@@ -100,6 +100,34 @@ TEST_F(Topology, answers_a_repeated_request_with_the_same_plan) {
   EXPECT_TRUE(world.fits(gang_of("h", 2, 1))) << "the copy took no more room";
 }
 
+/// Three of four find room on one node, and at least two must.
+struct LeftOut : Topology {
+  protocol::gang_ptr gang() {
+    auto out = std::make_shared<protocol::gang>(*gang_of("g", 4, 2));
+    out->groups.front().min_count = 2;
+    return out;
+  }
+};
+
+TEST_F(LeftOut, a_plan_says_why_it_leaves_members_out) {
+  world.cluster({{.name = "a", .gpus_used = 2}});
+  const auto answer = world.ask(gang());
+  ASSERT_NE(answer.placement, nullptr);
+  EXPECT_EQ(answer.placement->seat_count(), 3u);
+  EXPECT_EQ(answer.why_not.primary, base::reason_code::insufficient_resources);
+  EXPECT_EQ(answer.why_not.dimension, gpu_name.text());
+  EXPECT_EQ(answer.why_not.view_version, world.ask(gang_of("h", 9, 9)).why_not.view_version);
+  const auto again = world.ask(gang());
+  EXPECT_EQ(again.why_not, answer.why_not) << "so does a copy";
+}
+
+TEST_F(LeftOut, a_plan_for_everybody_says_nothing) {
+  world.cluster({{.name = "a"}});
+  const auto answer = world.ask(gang());
+  ASSERT_NE(answer.placement, nullptr);
+  EXPECT_EQ(answer.why_not, base::explanation{});
+}
+
 TEST_F(Topology, a_dropped_plan_gives_its_room_back_and_wakes_the_queue) {
   world.cluster({{.name = "a"}});
   ASSERT_TRUE(world.fits(gang_of("g", 6, 1)));
@@ -157,6 +185,16 @@ TEST_F(Topology, L1_a_node_that_changes_its_rack_wakes_the_queue_with_what_any_n
   moved.rack = rack_in(0, 1);
   world.delta(0, {seen(moved)});
   ASSERT_NE(grew(), nullptr) << "members on a pin their gang to the new rack";
+  EXPECT_EQ(grew()->most_free.of(gpu_name), 3) << "as b has";
+}
+
+TEST_F(Topology, L1_a_node_that_gets_a_rack_label_with_an_empty_value_has_changed_its_rack) {
+  const node_words a{.name = "a", .rack = "", .gpus_used = 8};
+  world.cluster({a, {.name = "b", .rack = "r0", .gpus_used = 5}});
+  auto moved = a;
+  moved.has_empty_rack = true;
+  world.delta(home_of(a).value, {seen(moved)});
+  ASSERT_NE(grew(), nullptr);
   EXPECT_EQ(grew()->most_free.of(gpu_name), 3) << "as b has";
 }
 

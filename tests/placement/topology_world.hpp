@@ -26,6 +26,7 @@ struct node_words {
   std::vector<api::taint> taints = {};
   std::uint64_t facts_hash = 1;
   std::int64_t cpu = 64;
+  bool has_empty_rack = false; ///< the label is there, and its value is empty
 };
 
 inline protocol::node_facts_ptr facts_of(const node_words& x) {
@@ -33,7 +34,8 @@ inline protocol::node_facts_ptr facts_of(const node_words& x) {
   out->uid = {"uid-" + x.name};
   out->name = {x.name};
   api::class_terms kind;
-  kind.labels = {{"rack", x.rack}};
+  if (!x.rack.empty() || x.has_empty_rack)
+    kind.labels = {{"rack", x.rack}};
   kind.taints = x.taints;
   out->kind = api::make_class(kind);
   out->allocatable.cpu_milli = x.cpu * 1000;

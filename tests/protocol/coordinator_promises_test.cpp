@@ -149,6 +149,49 @@ TEST_F(coordinator, members_bound_before_count_towards_the_minimum) {
   EXPECT_EQ(asked.front().what.bound_already, std::vector<std::uint32_t>{1});
 }
 
+/// Of three members, of which two must start, the plan has no seat for p0, and says why.
+struct left_out : coordinator {
+  void is_binding_without_p0() {
+    pods = {"p0", "p1", "p2"};
+    begins();
+    base::explanation no_room;
+    no_room.primary = reason_code::insufficient_resources;
+    no_room.view_version = 7;
+    hear(plan_answer{attempt, placement({"p0"}), no_room});
+    votes(1);
+    votes(2);
+    last_look_sees(facts());
+    store_decides();
+    acks(1);
+    acks(2);
+    nodes_give_leave();
+  }
+};
+
+TEST_F(left_out, the_end_says_why_members_have_no_seat_if_all_that_have_one_are_bound) {
+  is_binding_without_p0();
+  binds("p1");
+  binds("p2");
+  store_amends();
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(ended()->outcome, attempt_outcome::bound);
+  EXPECT_EQ(ended()->why.primary, reason_code::insufficient_resources);
+  EXPECT_EQ(ended()->why.view_version, 7u);
+}
+
+TEST_F(left_out, the_end_says_nothing_of_them_after_a_takeover) {
+  is_binding_without_p0();
+  restarts();
+  acks(1);
+  acks(2);
+  nodes_give_leave();
+  binds("p1");
+  binds("p2");
+  store_amends();
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(ended()->why, base::explanation{});
+}
+
 TEST_F(coordinator, the_decision_holds_the_whole_plan_and_the_versions_of_the_last_look) {
   is_deciding();
   auto asked = take<decide>();

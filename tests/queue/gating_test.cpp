@@ -48,6 +48,64 @@ TEST_F(Gating, q3_members_that_somebody_else_bound_count_for_the_quorum) {
   EXPECT_FALSE(g->has_started);
 }
 
+TEST_F(Gating, q4_a_gated_member_that_joins_while_its_gang_waits_for_room_holds_the_others_back) {
+  synced();
+  group("g", {.min = 2});
+  pod("a", {.group = "g"});
+  pod("b", {.group = "g"});
+  tried();
+  refuse("g", 3);
+  pod("c", {.group = "g", .gated = true});
+  EXPECT_EQ(row("g", "reason"), "Gated");
+  EXPECT_EQ(row("g", "detail"), "1 of 3 members have scheduling gates, and have joined while the "
+                                "others waited for room");
+  grew(4);
+  pass(1h);
+  EXPECT_EQ(tried(), names{});
+  pod("c", {.group = "g"});
+  EXPECT_EQ(pods_of(tried_gang()), (names{"a", "b", "c"}));
+}
+
+TEST_F(Gating, q4_a_basic_group_is_held_back_in_the_same_way_until_the_gated_member_is_gone) {
+  synced();
+  group("g", {.min = 1});
+  pod("a", {.group = "g", .node = "n1"});
+  pod("b", {.group = "g"});
+  tried();
+  refuse("g", 3);
+  pod("c", {.group = "g", .gated = true});
+  grew(4);
+  pass(1h);
+  EXPECT_EQ(tried(), names{});
+  pod_gone("c");
+  EXPECT_EQ(pods_of(tried_gang()), (names{"b", "a"}));
+}
+
+TEST_F(Gating, q4_who_holds_the_others_back_is_remembered_across_a_restart) {
+  const auto tell_all = [&] {
+    group("g", {.min = 2});
+    for (const auto* name : {"a", "b"})
+      pod(name, {.group = "g"});
+  };
+  synced();
+  tell_all();
+  refuse("g", 3);
+  pod("c", {.group = "g", .gated = true});
+  begin(queue->snapshot());
+  pod("c", {.group = "g", .gated = true});
+  tell_all();
+  begin(queue->snapshot()); // before all is told again
+  tell_all();
+  pod("c", {.group = "g", .gated = true});
+  synced();
+  pass(1h);
+  EXPECT_EQ(tried(), names{});
+  pod("d", {.group = "g"});
+  EXPECT_EQ(tried(), names{}) << "by a new one neither";
+  pod("c", {.group = "g"});
+  EXPECT_EQ(pods_of(tried_gang()), (names{"a", "b", "c", "d"}));
+}
+
 TEST_F(Gating, q4_departure_a_gated_member_neither_counts_nor_gates) {
   synced();
   group("g", {.min = 2});

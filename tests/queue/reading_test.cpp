@@ -223,6 +223,34 @@ TEST_F(Reading, counters_rests_and_explanations_survive_a_restart) {
   EXPECT_EQ(row("g", "attempts"), "4");
 }
 
+TEST_F(Reading, who_is_remembered_and_told_again_stands_there_once) {
+  const auto listed = [this] {
+    names out;
+    const auto rows = read("gangs");
+    for (const auto& r : rows.get_array())
+      out.emplace_back(r.at("name").as_string());
+    return out;
+  };
+  refuse("g", 1);
+  pod("alone", {});
+  tried();
+  refuse("alone", 1);
+  const auto memory = queue->snapshot();
+  begin(memory);
+  EXPECT_EQ(listed(), (names{"alone", "g"})) << "before anything is told";
+  pod("alone", {.node = "n1"}); // it was bound meanwhile
+  pod("m", {.group = "g"});
+  EXPECT_EQ(listed(), (names{"g", "alone"})) << "the group itself has not been told";
+  group("g", {.min = 1});
+  pod("m", {.group = "g", .node = "n1"});
+  EXPECT_EQ(listed(), (names{"g", "alone"}));
+  begin();
+  tell(protocol::gang_progress{.attempt = new_attempt("g"), .name = {"ns", "g"}},
+       protocol::role_kind::partition);
+  pod("m", {.group = "g"});
+  EXPECT_EQ(listed(), names{"g"}) << "a decision was resumed before its gang was told";
+}
+
 TEST_F(Reading, what_the_api_server_does_not_have_is_forgotten_with_the_first_list) {
   refuse("g", 1);
   const auto memory = queue->snapshot();
@@ -255,10 +283,10 @@ TEST_F(Reading, a_memory_reads_back_as_it_was_written) {
   later.view_version = 4;
   auto other = why;
   other.short_by = 1;
-  const memories all{{{"u"}, {{"ns", "g"}, true, 1, 2, 3, 4, 5, why}},
-                     {{"v"}, {{"ns", "h"}, false, 0, 0, 0, 0, 0, {}}},
-                     {{"w"}, {{"ns", "i"}, false, 1, 1, 0, 0, 0, other}},
-                     {{"x"}, {{"ns", "j"}, false, 1, 1, 0, 0, 0, later}}};
+  const memories all{{{"u"}, {{"ns", "g"}, true, 1, 2, 3, 4, 5, {"p", "q"}, why}},
+                     {{"v"}, {{"ns", "h"}, false, 0, 0, 0, 0, 0, {}, {}}},
+                     {{"w"}, {{"ns", "i"}, false, 1, 1, 0, 0, 0, {}, other}},
+                     {{"x"}, {{"ns", "j"}, false, 1, 1, 0, 0, 0, {}, later}}};
   const auto back = decode(encode(all));
   ASSERT_TRUE(back);
   EXPECT_EQ(*back, all);

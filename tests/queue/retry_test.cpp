@@ -98,6 +98,95 @@ TEST_F(Retry, a_gang_is_noted_as_bound_the_first_time_and_not_when_it_is_repaire
   EXPECT_EQ(times(), 1);
 }
 
+/// A gang of three, two of which an attempt has bound; it has said, looking at view 5, that the
+/// third does not fit.
+struct LeftOut : QueueWorld {
+  base::explanation no_room;
+  void SetUp() override {
+    QueueWorld::SetUp();
+    no_room.primary = base::reason_code::insufficient_resources;
+    no_room.wanted = 1;
+    no_room.view_version = 5;
+    synced();
+    group("g", {.min = 2});
+    for (const auto* name : {"a", "b", "c"})
+      pod(name, {.group = "g"});
+    EXPECT_EQ(tried(), names{"g"});
+  }
+  void two_are_bound() { over(new_attempt("g"), attempt_outcome::bound, no_room, {"a", "b"}); }
+  void watch_shows_it() {
+    pod("a", {.group = "g", .node = "n1"});
+    pod("b", {.group = "g", .node = "n1"});
+  }
+};
+
+TEST_F(LeftOut, members_wait_with_the_words_of_the_attempt_that_bound_the_others) {
+  two_are_bound();
+  take<protocol::set_condition>();
+  watch_shows_it();
+  pass(4min + 59s);
+  EXPECT_EQ(tried(), names{}) << "nothing has changed";
+  EXPECT_EQ(row("g", "pool"), "waiting");
+  EXPECT_EQ(row("g", "reason"), "InsufficientResources");
+  const auto said = take<protocol::set_condition>();
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said.back().name.name, "c");
+  EXPECT_EQ(said.back().reason, "Unschedulable");
+  EXPECT_TRUE(quiet());
+  grew(6);
+  EXPECT_EQ(pods_of(tried_gang()), (names{"c", "a", "b"})) << "at once: it has earned no rest";
+}
+
+TEST_F(LeftOut, members_are_tried_as_soon_as_it_has_settled_if_the_view_grew_meanwhile) {
+  two_are_bound();
+  grew(6);
+  watch_shows_it();
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(LeftOut, members_are_tried_if_the_view_grew_while_the_others_were_bound) {
+  grew(6);
+  two_are_bound();
+  watch_shows_it();
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(LeftOut, a_view_that_the_plan_has_seen_wakes_nobody) {
+  grew(5);
+  two_are_bound();
+  watch_shows_it();
+  EXPECT_EQ(tried(), names{});
+}
+
+TEST_F(LeftOut, a_new_member_is_tried_with_them) {
+  two_are_bound();
+  pod("d", {.group = "g"});
+  watch_shows_it();
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(LeftOut, a_member_that_comes_while_the_others_are_bound_is_tried_with_them) {
+  pod("d", {.group = "g"});
+  two_are_bound();
+  watch_shows_it();
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(LeftOut, of_a_topology_that_began_anew_meanwhile_the_words_do_not_count) {
+  grew(4);
+  grew(1);
+  two_are_bound();
+  watch_shows_it();
+  EXPECT_EQ(tried(), names{"g"});
+}
+
+TEST_F(LeftOut, by_a_binding_that_was_refused_is_no_word_about_room) {
+  no_room.primary = base::reason_code::bind_refused;
+  two_are_bound();
+  watch_shows_it();
+  EXPECT_EQ(tried(), names{"g"});
+}
+
 TEST_F(Retry, q25_a_view_that_grew_wakes_after_the_rest) {
   refuse("a", 3);
   grew(4);

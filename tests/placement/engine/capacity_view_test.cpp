@@ -102,6 +102,16 @@ TEST_F(CapacityView, a_rack_of_many_nodes_is_one_domain) {
   EXPECT_EQ(c.placed(gang_of(4801, {.gpus = 1}, rack_key)), 0u);
 }
 
+TEST_F(CapacityView, a_node_that_gets_a_label_with_an_empty_value_joins_its_domain) {
+  c.node({.name = "a", .labels = {{rack_key, ""}}});
+  c.node({.name = "b"});
+  EXPECT_EQ(c.placed(gang_of(9, {.gpus = 1}, rack_key)), 0u);
+  EXPECT_TRUE(c.node({.name = "b", .labels = {{rack_key, ""}}}));
+  EXPECT_EQ(c.placed(gang_of(9, {.gpus = 1}, rack_key)), 9u);
+  c.node({.name = "b"});
+  EXPECT_EQ(c.placed(gang_of(9, {.gpus = 1}, rack_key)), 0u);
+}
+
 TEST_F(CapacityView, forgets_classes_that_no_node_has) {
   for (int i = 0; i < 100; ++i)
     c.node({.name = "a", .labels = {{"generation", std::to_string(i)}}});

@@ -116,6 +116,26 @@ TEST_F(Gang, bound_members_pin_the_domain) {
   EXPECT_EQ(c.placed(pinned), 8u) << "r2 would take all nine";
 }
 
+TEST_F(Gang, an_empty_label_value_is_a_domain_and_a_missing_label_is_none) {
+  c.node({.name = "a", .gpus = 4, .labels = {{rack_key, ""}}});
+  c.node({.name = "b", .gpus = 8});
+  EXPECT_EQ(c.placed(gang_of(5, {.gpus = 1}, rack_key)), 0u) << "b is in no rack";
+  EXPECT_EQ(c.placed(gang_of(4, {.gpus = 1}, rack_key)), 4u);
+  c.node({.name = "c", .rack = "r1", .gpus = 3});
+  EXPECT_EQ(c.placed(gang_of(5, {.gpus = 1}, rack_key)), 0u) << "c is in another one";
+  c.node({.name = "d", .gpus = 1, .labels = {{rack_key, ""}}});
+  EXPECT_EQ(c.placed(gang_of(5, {.gpus = 1}, rack_key)), 5u);
+}
+
+TEST_F(Gang, bound_members_pin_the_domain_of_an_empty_label_value) {
+  c.node({.name = "a", .gpus = 2, .labels = {{rack_key, ""}}});
+  c.node({.name = "b", .rack = "r1", .gpus = 8});
+  auto gang = gang_words{3, rack_key}.bound(c.at("a")).pods(2, {.gpus = 1});
+  EXPECT_EQ(c.seats(gang), (std::map<std::string, std::string>{{"pod1", "a"}, {"pod2", "a"}}));
+  auto torn = gang_words{3, rack_key}.bound(c.at("a")).bound(c.at("b")).pods(1, {});
+  EXPECT_NE(c.refusal(torn).detail.find("two domains"), std::string::npos);
+}
+
 TEST_F(Gang, bound_in_two_domains_is_an_error) {
   c.nodes("a", 1, {.rack = "r1"});
   c.nodes("b", 1, {.rack = "r2"});

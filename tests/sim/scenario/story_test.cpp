@@ -74,10 +74,11 @@ TEST(ScenarioFile, keys_and_ids_are_there_once) {
   EXPECT_THAT(error_of(one + "---\n" + one), HasSubstr("id T-01 is there twice"));
 }
 
-story_result run(const std::string& text, const expected_failures& known = {}) {
+story_result run(const std::string& text, const expected_failures& known = {},
+                 std::uint64_t seeds = 2) {
   const auto read = read_story_text(text, "f.yaml");
   EXPECT_TRUE(read.has_value()) << (read ? "" : read.error().message());
-  return run_story(read->front(), {.seeds = 2, .seed = {}, .plans = {}}, known);
+  return run_story(read->front(), {.seeds = seeds, .seed = {}, .plans = {}}, known);
 }
 
 constexpr auto two_on_one = R"(- nodes: {n1: {cpu: 4}}
@@ -116,6 +117,17 @@ TEST(ScenarioRun, the_safety_of_a_gang_needs_no_word_in_the_file) {
                                   "- settle: {}\n"));
   ASSERT_EQ(got.how, outcome::failed);
   EXPECT_THAT(got.why->found, HasSubstr("gang default/a has not started and 1 of 2"));
+}
+
+TEST(ScenarioRun, what_comes_after_until_goes_on_from_the_moment_at_which_the_facts_hold) {
+  const auto got = run(with_steps("- nodes: {n1: {cpu: 4}}\n- pods: {o: {cpu: 4, node: n1}}\n"
+                                  "- group: {A: {min: 1}}\n- pods: {a: {group: A, cpu: 4}}\n"
+                                  "- settle: {}\n- delete: [o]\n- until: {bound: {o: none}}\n"
+                                  "- mark: gone\n- settle: {}\n"
+                                  "- expect: {bound: {a: n1}, attempts: {A: 1}}\n"),
+                       {}, 20);
+  EXPECT_EQ(got.how, outcome::passed) << result_text(got);
+  EXPECT_EQ(got.seeds, 20u);
 }
 
 TEST(ScenarioRun, a_step_that_is_to_be_refused_must_be) {
