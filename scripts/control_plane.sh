@@ -177,7 +177,7 @@ stop_after() { # PID
   local since
   since="$(started_at "$1")"
   (
-    while [[ "$(started_at "$1")" == "$since" ]]; do sleep 1; done
+    while [[ -d "$state/pids" && "$(started_at "$1")" == "$since" ]]; do sleep 1; done
     stop_all
   ) >/dev/null 2>&1 </dev/null &
 }

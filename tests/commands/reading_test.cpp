@@ -232,13 +232,12 @@ TEST_F(Reading, all_that_is_read_of_one_thing_is_there_for_machines) {
 }
 
 TEST_F(Reading, readiness_names_its_checks) {
-  const auto admin = one_->admin();
-  const api_client at{static_cast<std::uint16_t>(std::stoul(admin.substr(admin.rfind(':') + 1)))};
+  const auto at = one_->admin_client();
   EXPECT_EQ(at.get("/readyz").status, 200);
   EXPECT_EQ(at.get("/readyz").body, "ok\n");
   EXPECT_EQ(at.get("/readyz?verbose").body,
-            "[+]watch-sync ok\n[+]watch-fresh ok\n[+]journal-writable ok\n[+]decision-log ok\n"
-            "[+]disk-space ok\n[+]queue ok\n[+]topology ok\n[+]shards ok\n"
+            "[+]watch-sync ok\n[+]watch-fresh ok\n[+]rights ok\n[+]journal-writable ok\n"
+            "[+]decision-log ok\n[+]disk-space ok\n[+]queue ok\n[+]topology ok\n[+]shards ok\n"
             "readyz check passed\n");
   EXPECT_EQ(at.get("/readyz/decision-log").body, "ok\n");
   EXPECT_EQ(at.get("/readyz/shards?verbose").body, "[+]shards ok\nreadyz check passed\n");
