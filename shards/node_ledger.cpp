@@ -45,6 +45,10 @@ std::int64_t amount_of(const resources& x, const std::string& name) {
   return 0;
 }
 
+base::packed_uid packed(const pod_uid& x) {
+  return base::packed_uid{x.value};
+}
+
 std::uint64_t hash_of(const resources& x) {
   using base::hash_combine;
   using base::hash_of;
@@ -105,8 +109,9 @@ void node_ledger::hold_anyway(const attempt_id& attempt, const std::vector<proto
     mine.victims.insert(v.pod);
   for (const auto& wanted : seats) {
     add_seat(attempt, wanted);
-    auto& e = find(wanted.pod)->second;
-    e.is_possible = !e.is_really_here() && !base::is_planted(base::mutant::trust_a_new_ledger);
+    if (const auto pos = promised_.find(packed(wanted.pod)); pos != promised_.end())
+      pos->second.is_possible =
+          !pos->second.is_allowed && !base::is_planted(base::mutant::trust_a_new_ledger);
   }
   recount();
 }
@@ -140,50 +145,55 @@ void node_ledger::release(const attempt_id& attempt, const std::vector<pod_uid>&
 }
 
 void node_ledger::bound(const pod_uid& pod, const base::footprint& takes) {
-  auto& e = entries_[base::packed_uid{pod.value}];
-  if (e.holders.size() == 1)
-    if (auto& only = claims_.at(e.holders.front()); !only.victims.empty())
-      only.borrowed.insert(pod);
-  if (base::is_planted(base::mutant::count_reserved_and_bound_twice) && !e.holders.empty())
-    entries_[base::packed_uid{pod.value + " as reserved"}] = e;
+  const auto uid = packed(pod);
+  if (const auto pos = promised_.find(uid); pos != promised_.end()) {
+    const auto& kept = pos->second;
+    if (kept.holders.size() == 1)
+      if (auto& only = claims_.at(kept.holders.front()); !only.victims.empty())
+        only.borrowed.insert(pod);
+    if (base::is_planted(base::mutant::count_reserved_and_bound_twice)) {
+      const base::packed_uid twin{pod.value + " as reserved"};
+      takes_.put(twin, base::footprint{*takes_.find(uid)});
+      promised_[twin] = kept;
+    }
+    promised_.erase(uid);
+  }
   // The API server's word replaces ours: the pod may have been resized since it was promised room.
-  e.takes = takes;
-  e.is_bound = true;
-  e.is_allowed = false;
-  e.is_possible = false;
-  e.holders.clear();
+  takes_.put(uid, takes);
   recount();
 }
 
 void node_ledger::gone(const pod_uid& pod) {
-  if (auto pos = find(pod); pos != entries_.end())
-    erase(pos);
+  if (const auto uid = packed(pod); takes_.contains(uid))
+    erase(uid);
   recount();
 }
 
 bool node_ledger::may_bind(const attempt_id& attempt, const pod_uid& pod) {
-  auto pos = find(pod);
-  if (pos == entries_.end())
+  const auto uid = packed(pod);
+  const auto* mine = takes_.find(uid);
+  if (mine == nullptr)
     return false;
-  auto& mine = pos->second;
-  if (mine.is_really_here())
-    return true;
-  if (!has(mine.holders, attempt))
+  const auto kept = promised_.find(uid);
+  if (kept == promised_.end() || kept->second.is_allowed)
+    return true; // really here
+  if (!has(kept->second.holders, attempt))
     return false; // never for room that is not held
   if (base::is_planted(base::mutant::give_leave_by_promises))
     return true;
   resources really;
-  for (const auto& [other, e] : entries_) {
-    if (&e == &mine || !(e.is_really_here() || e.is_possible))
+  for (const auto& [other, takes] : takes_) {
+    const auto* only = promise_of(other);
+    if (other == uid || (only != nullptr && !only->is_allowed && !only->is_possible))
       continue;
-    if (first_collision(mine.takes.ports, e.takes.ports) != nullptr)
+    if (first_collision(mine->ports, takes->ports) != nullptr)
       return false;
-    really += e.takes.amounts;
+    really += takes->amounts;
   }
-  if (!base::fits(mine.takes.amounts, allocatable_ - really))
+  if (!base::fits(mine->amounts, allocatable_ - really))
     return false;
-  mine.is_allowed = true;
-  mine.is_possible = false;
+  kept->second.is_allowed = true;
+  kept->second.is_possible = false;
   return true;
 }
 
@@ -191,8 +201,8 @@ base::footprint node_ledger::free() const {
   base::footprint out;
   const auto plain = allocatable_ - sum_;
   out.amounts = greater(plain, lesser(resources{}, plain + credits()));
-  for (const auto& [pod, e] : entries_)
-    for (const auto& port : e.takes.ports)
+  for (const auto& [pod, takes] : takes_)
+    for (const auto& port : takes->ports)
       if (claims_.empty() || !is_covered_port({pod.text()}, port))
         out.ports.push_back(port);
   std::sort(out.ports.begin(), out.ports.end());
@@ -209,17 +219,20 @@ resources node_ledger::credits() const {
 std::uint64_t node_ledger::state_hash() const {
   auto h = hash_of(allocatable_);
   const auto add = [&h](std::uint64_t x) { h = base::hash_combine(h, x); };
-  for (const auto& [pod, e] : entries_) {
+  for (const auto& [pod, takes] : takes_) {
     add(base::hash_of(pod.text()));
-    add(hash_of(e.takes.amounts));
-    for (const auto& p : e.takes.ports) {
+    add(hash_of(takes->amounts));
+    for (const auto& p : takes->ports) {
       add(static_cast<std::uint64_t>(p.port));
       add(base::hash_combine(base::hash_of(p.ip.text()), base::hash_of(p.protocol.text())));
     }
-    for (const auto& holder : e.holders)
-      add(std::hash<attempt_id>{}(holder));
-    add((e.is_bound ? 4u : 0u) + (e.is_allowed ? 2u : 0u) + (e.is_possible ? 1u : 0u)
-        + 8 * e.holders.size());
+    const auto* kept = promise_of(pod);
+    if (kept != nullptr)
+      for (const auto& holder : kept->holders)
+        add(std::hash<attempt_id>{}(holder));
+    add(kept == nullptr ? 4u
+                        : (kept->is_allowed ? 2u : 0u) + (kept->is_possible ? 1u : 0u)
+                              + 8 * kept->holders.size());
   }
   for (const auto& [attempt, with] : claims_) {
     add(std::hash<attempt_id>{}(attempt));
@@ -238,19 +251,22 @@ std::uint64_t node_ledger::state_hash() const {
 
 void node_ledger::add_seat(const attempt_id& attempt, const protocol::seat& wanted) {
   claims_[attempt].seats.insert(wanted.pod);
-  auto& e = entries_[base::packed_uid{wanted.pod.value}];
-  if (e.is_bound)
+  const auto uid = packed(wanted.pod);
+  if (is_bound(uid))
     return; // it is here already: counted as the API server says
-  if (e.holders.empty())
-    e.takes = wanted.takes;
-  else // two attempts may have seen the pod at different times: room for either
-    e.takes.amounts = greater(e.takes.amounts, wanted.takes.amounts);
-  for (const auto& p : wanted.takes.ports)
-    if (std::find(e.takes.ports.begin(), e.takes.ports.end(), p) == e.takes.ports.end())
-      e.takes.ports.push_back(p);
-  std::sort(e.takes.ports.begin(), e.takes.ports.end());
-  if (!has(e.holders, attempt))
-    e.holders.insert(std::lower_bound(e.holders.begin(), e.holders.end(), attempt), attempt);
+  auto takes = wanted.takes;
+  if (const auto* before = takes_.find(uid)) {
+    // Two attempts may have seen the pod at different times: room for either.
+    takes.amounts = greater(before->amounts, wanted.takes.amounts);
+    for (const auto& p : before->ports)
+      if (std::find(takes.ports.begin(), takes.ports.end(), p) == takes.ports.end())
+        takes.ports.push_back(p);
+  }
+  std::sort(takes.ports.begin(), takes.ports.end());
+  takes_.put(uid, takes);
+  auto& holders = promised_[uid].holders;
+  if (!has(holders, attempt))
+    holders.insert(std::lower_bound(holders.begin(), holders.end(), attempt), attempt);
 }
 
 bool node_ledger::has(const std::vector<attempt_id>& ascending, const attempt_id& x) {
@@ -258,23 +274,37 @@ bool node_ledger::has(const std::vector<attempt_id>& ascending, const attempt_id
 }
 
 void node_ledger::drop_holder(const attempt_id& attempt, const pod_uid& pod) {
-  auto pos = find(pod);
-  if (pos == entries_.end())
+  const auto uid = packed(pod);
+  const auto pos = promised_.find(uid);
+  if (pos == promised_.end())
     return;
   std::erase(pos->second.holders, attempt);
-  if (pos->second.holders.empty() && !pos->second.is_bound)
-    entries_.erase(pos);
+  if (!pos->second.holders.empty())
+    return;
+  promised_.erase(pos);
+  takes_.erase(uid);
 }
 
-void node_ledger::erase(entries::iterator pos) {
-  const pod_uid pod{pos->first.text()};
-  entries_.erase(pos);
+void node_ledger::erase(const base::packed_uid& uid) {
+  const pod_uid pod{uid.text()};
+  promised_.erase(uid);
+  takes_.erase(uid);
   for (auto c = claims_.begin(); c != claims_.end();) {
     c->second.victims.erase(pod);
     c->second.borrowed.erase(pod);
     const bool was_seat = c->second.seats.erase(pod) > 0;
     c = was_seat && c->second.seats.empty() ? claims_.erase(c) : std::next(c);
   }
+}
+
+const node_ledger::promise* node_ledger::promise_of(const base::packed_uid& pod) const {
+  const auto pos = promised_.find(pod);
+  return pos == promised_.end() ? nullptr : &pos->second;
+}
+
+bool node_ledger::is_held_only_by(const attempt_id& attempt, const base::packed_uid& pod) const {
+  const auto* kept = promise_of(pod);
+  return kept != nullptr && kept->holders.size() == 1 && kept->holders.front() == attempt;
 }
 
 /// A victim is in exactly one plan (S9), whatever the shard thinks; and what it leaves must be its
@@ -305,8 +335,8 @@ std::optional<node_ledger::refusal> node_ledger::overload(const node_ledger& bef
     return std::nullopt;
   std::set<attempt_id> rivals;
   for (const auto& pod : claims_.at(by).seats) {
-    const auto& holders = at(pod).holders;
-    rivals.insert(holders.begin(), holders.end());
+    if (const auto* kept = promise_of(packed(pod)))
+      rivals.insert(kept->holders.begin(), kept->holders.end());
   }
   rivals.erase(by);
   return refusal{wanted.pod, std::move(lacking), {rivals.begin(), rivals.end()}};
@@ -316,16 +346,17 @@ std::optional<node_ledger::refusal> node_ledger::taken_port(const attempt_id& at
                                                             const protocol::seat& wanted) const {
   if (wanted.takes.ports.empty())
     return std::nullopt;
-  const auto known = find(wanted.pod);
-  if (known != entries_.end() && known->second.is_bound)
+  const auto uid = packed(wanted.pod);
+  if (is_bound(uid))
     return std::nullopt;
   const auto& my_victims = claims_.at(attempt).victims;
-  for (const auto& [pod, e] : entries_) {
-    if ((known != entries_.end() && &e == &known->second)
-        || (e.is_bound && my_victims.contains({pod.text()})))
+  for (const auto& [pod, takes] : takes_) {
+    const auto* kept = promise_of(pod);
+    if (pod == uid || (kept == nullptr && my_victims.contains({pod.text()})))
       continue;
-    if (const auto* port = first_collision(wanted.takes.ports, e.takes.ports))
-      return refusal{wanted.pod, port_shortage(*port), e.holders};
+    if (const auto* port = first_collision(wanted.takes.ports, takes->ports))
+      return refusal{wanted.pod, port_shortage(*port),
+                     kept == nullptr ? std::vector<attempt_id>{} : kept->holders};
   }
   return std::nullopt;
 }
@@ -333,8 +364,8 @@ std::optional<node_ledger::refusal> node_ledger::taken_port(const attempt_id& at
 resources node_ledger::victims_here(const claim& of) const {
   resources out;
   for (const auto& v : of.victims)
-    if (const auto pos = find(v); pos != entries_.end() && pos->second.is_bound)
-      out += pos->second.takes.amounts;
+    if (const auto uid = packed(v); is_bound(uid))
+      out += takes_.find(uid)->amounts;
   return out;
 }
 
@@ -343,11 +374,9 @@ resources node_ledger::credit(const attempt_id& of, const claim& with) const {
     return {};
   resources seats;
   for (const auto& pod : with.seats) {
-    const auto& e = at(pod);
-    const bool is_only_ours =
-        e.is_bound ? with.borrowed.contains(pod) : e.holders.size() == 1 && has(e.holders, of);
-    if (is_only_ours)
-      seats += e.takes.amounts;
+    const auto uid = packed(pod);
+    if (is_bound(uid) ? with.borrowed.contains(pod) : is_held_only_by(of, uid))
+      seats += takes_.find(uid)->amounts;
   }
   if (base::is_planted(base::mutant::lend_all_of_a_victim))
     return victims_here(with);
@@ -367,12 +396,12 @@ std::vector<attempt_id> node_ledger::holders_of(const attempt_id& asker,
                                                 const base::shortage& lacking) const {
   std::set<attempt_id> found;
   std::int64_t in_the_way = 0;
-  for (const auto& [pod, e] : entries_) {
-    const auto amount = amount_of(e.takes.amounts, lacking.name);
-    if (amount <= 0 || e.holders.empty() || has(e.holders, asker))
+  for (const auto& [pod, kept] : promised_) {
+    const auto amount = amount_of(takes_.find(pod)->amounts, lacking.name);
+    if (amount <= 0 || has(kept.holders, asker))
       continue;
     in_the_way = base::checked_add(in_the_way, amount);
-    found.insert(e.holders.begin(), e.holders.end());
+    found.insert(kept.holders.begin(), kept.holders.end());
   }
   if (in_the_way < lacking.need - lacking.room)
     return {};
@@ -386,9 +415,10 @@ bool node_ledger::is_covered_port(const pod_uid& pod, const base::host_port& por
     if (!with.victims.contains(pod))
       continue;
     for (const auto& seat : with.seats) {
-      const auto& e = at(seat);
-      if (!e.is_bound && e.holders.size() == 1
-          && first_collision(e.takes.ports, base::port_list{port}) != nullptr)
+      const auto uid = packed(seat);
+      const auto* kept = promise_of(uid);
+      if (kept != nullptr && kept->holders.size() == 1
+          && first_collision(takes_.find(uid)->ports, base::port_list{port}) != nullptr)
         return true;
     }
   }
@@ -397,15 +427,16 @@ bool node_ledger::is_covered_port(const pod_uid& pod, const base::host_port& por
 
 void node_ledger::recount() {
   sum_ = {};
-  for (const auto& [pod, e] : entries_) {
-    sum_ += e.takes.amounts;
-    ensure_slow(e.is_bound || !e.holders.empty(), pod.text());
-    ensure_slow(!(e.is_bound && !e.holders.empty()), pod.text());
-  }
+  for (const auto& [pod, takes] : takes_)
+    sum_ += takes->amounts;
 #ifdef TUTTI_SLOW_CHECKS
+  for (const auto& [pod, kept] : promised_) {
+    ensure_slow(!kept.holders.empty(), pod.text());
+    ensure_slow(takes_.contains(pod), pod.text());
+  }
   for (const auto& [attempt, with] : claims_)
     for (const auto& seat : with.seats)
-      ensure_slow(find(seat) != entries_.end(), seat.value, attempt.gang.value);
+      ensure_slow(takes_.contains(packed(seat)), seat.value, attempt.gang.value);
 #endif
 }
 

@@ -11,6 +11,7 @@
 #include "base/resources.hpp"
 #include "base/uid.hpp"
 #include "protocol/plan.hpp"
+#include "shards/pod_takes.hpp"
 
 namespace tutti::shards {
 
@@ -103,14 +104,11 @@ public:
   std::uint64_t state_hash() const;
 
 private:
-  /// There is one per pod of the cluster: what only promised ones need is kept elsewhere.
-  struct entry {
-    base::footprint takes;
-    std::vector<base::attempt_id> holders; ///< ascending; empty once bound
-    bool is_bound = false;
-    bool is_allowed = false;  ///< by may_bind, not seen bound yet
+  /// What only a pod needs that is not seen bound yet.
+  struct promise {
+    std::vector<base::attempt_id> holders; ///< ascending, never empty
+    bool is_allowed = false;               ///< by may_bind
     bool is_possible = false; ///< held before this ledger was rebuilt: may be on its way
-    bool is_really_here() const { return is_bound || is_allowed; }
   };
   struct claim {
     std::set<base::pod_uid> seats; ///< bound ones included
@@ -118,20 +116,17 @@ private:
     /// Of the seats: bound on room that victims lend, because this attempt alone held them.
     std::set<base::pod_uid> borrowed;
   };
-  using entries = std::map<base::packed_uid, entry>;
 
   void add_seat(const base::attempt_id& attempt, const protocol::seat& wanted);
   void drop_holder(const base::attempt_id& attempt, const base::pod_uid& pod);
-  void erase(entries::iterator pos);
-  entries::iterator find(const base::pod_uid& pod) {
-    return entries_.find(base::packed_uid{pod.value});
+  void erase(const base::packed_uid& pod);
+  /// Null once it is bound, and of a pod that is not here.
+  const promise* promise_of(const base::packed_uid& pod) const;
+  bool is_bound(const base::packed_uid& pod) const {
+    return takes_.contains(pod) && promise_of(pod) == nullptr;
   }
-  entries::const_iterator find(const base::pod_uid& pod) const {
-    return entries_.find(base::packed_uid{pod.value});
-  }
-  const entry& at(const base::pod_uid& pod) const {
-    return entries_.at(base::packed_uid{pod.value});
-  }
+  /// Pod `pod`, not seen bound yet, is held by `attempt` and by nobody else.
+  bool is_held_only_by(const base::attempt_id& attempt, const base::packed_uid& pod) const;
   static bool has(const std::vector<base::attempt_id>& ascending, const base::attempt_id& x);
   std::optional<refusal> rival_for(const base::attempt_id& attempt,
                                    const std::vector<protocol::victim>& victims) const;
@@ -150,7 +145,8 @@ private:
 
   base::resources allocatable_;
   base::resources sum_;
-  entries entries_;
+  pod_takes takes_; ///< bound and promised
+  std::map<base::packed_uid, promise> promised_;
   std::map<base::attempt_id, claim> claims_;
 };
 

@@ -56,7 +56,7 @@ void shard_role::begin_node(const node_uid& node) {
   ensure(e != nullptr, node.value);
   node_begin begin{.facts = e->facts, .residents = {}, .reservations = {}};
   for (const auto& [pod, takes] : e->residents)
-    begin.residents.push_back({{pod.text()}, takes});
+    begin.residents.push_back({{pod.text()}, *takes});
   for (const auto& attempt : book_.on_node(node)) {
     const auto* r = book_.find(attempt);
     hold again{attempt, {}, {}, 0};
@@ -149,8 +149,8 @@ void shard_role::on_child_died(const node_uid& node) {
 void shard_role::hear(const pod_arrived& x) {
   bool is_same = false;
   if (const auto* old = nodes_.find(x.node)) {
-    const auto before = old->residents.find(base::packed_uid{x.pod.value});
-    is_same = before != old->residents.end() && before->second == x.takes;
+    const auto* before = old->residents.find(base::packed_uid{x.pod.value});
+    is_same = before != nullptr && *before == x.takes;
   }
   nodes_.arrived(x);
   if (nodes_.known(x.node) != nullptr && !is_same)

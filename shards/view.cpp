@@ -69,7 +69,7 @@ void node_table::gone(const node_uid& node) {
 
 void node_table::arrived(const protocol::pod_arrived& pod) {
   untold_pods_.erase(pod.pod);
-  all_[pod.node].residents[base::packed_uid{pod.pod.value}] = pod.takes;
+  all_[pod.node].residents.put(base::packed_uid{pod.pod.value}, pod.takes);
 }
 
 void node_table::left(const protocol::pod_left& pod) {
@@ -212,7 +212,7 @@ std::uint64_t node_table::state_hash() const {
     add(e.facts ? e.facts->facts_hash + 1 : 0);
     for (const auto& [pod, takes] : e.residents) {
       add(hash_of(pod.text()));
-      add_takes(takes);
+      add_takes(*takes);
     }
     add(e.residents.size() * 4 + (e.free ? 1 : 0) + (e.is_idle_told ? 2 : 0));
     add(e.move);

@@ -12,13 +12,14 @@
 #include "base/uid.hpp"
 #include "protocol/facts.hpp"
 #include "protocol/messages.hpp"
+#include "shards/pod_takes.hpp"
 
 namespace tutti::shards {
 
 /// One node as its shard keeps it: enough to bring its actor up again, and its last word.
 struct node_entry {
   protocol::node_facts_ptr facts; ///< null: pods were told before the node itself
-  std::map<base::packed_uid, base::footprint> residents; ///< one per pod of the cluster
+  pod_takes residents;
   std::optional<base::footprint> free; ///< as the node actor last said; none while it comes up
   std::set<base::attempt_id> pressed;  ///< attempts that were told that their room is not there
   std::uint64_t move = 0;    ///< it belongs to another shard, as this telling said; 0 = it is ours

@@ -228,7 +228,8 @@ std::size_t capacity_view::unmark(const base::attempt_id& attempt,
         std::erase_if(known->second.marks, [&](const held_mark& x) { return x.attempt == attempt; })
         > 0;
     if (known->second.marks.empty())
-      known->second.marks = {}; // most nodes are marked rarely: the room for marks goes, too
+      // Most nodes are marked rarely: the room for marks goes, too. (To assign `{}` would keep it.)
+      known->second.marks = std::vector<held_mark>{};
     write_free(known->second);
     return true;
   });
