@@ -41,10 +41,6 @@ std::int64_t count(const json::object& x, std::string_view key) {
                                                   : 0;
 }
 
-} // namespace
-
-namespace {
-
 /// How long what is found may be so in a calm world.
 base::duration grace_of(std::string_view id) {
   if (id == "L2")
@@ -111,14 +107,13 @@ void checker::audit_members() {
       continue;
     for (const auto& part : d.first.chosen.slices)
       for (const auto& s : part.seats) {
-        const auto pod = truth_.pods().find(s.pod.value);
-        const bool is_settled = pod == truth_.pods().end() || !pod->second.node.empty()
-                                || !pod->second.is_live() || is_cancelled(d, s.pod);
-        if (!is_settled && d.latest.is_done)
-          say("S5", fmt::format("pod {} was in a plan that is done, and is not bound", s.pod_name));
-        else if (!is_settled)
-          say("S5",
-              fmt::format("pod {} waits for a plan that was decided and is not done", s.pod_name));
+        if (is_settled(d, s.pod))
+          continue;
+        say("S5",
+            d.latest.is_done
+                ? fmt::format("pod {} was in a plan that is done, and is not bound", s.pod_name)
+                : fmt::format("pod {} waits for a plan that was decided and is not done",
+                              s.pod_name));
       }
   }
 }
@@ -250,33 +245,19 @@ bool checker::fits(const group_truth& group, const std::vector<const pod_truth*>
   return std::any_of(room.begin(), room.end(), [need](const auto& r) { return r.second >= need; });
 }
 
-/// Names that stand in a queue more than once. Before it is at rest there may be a group that is
-/// gone, and whose attempt is not over, and its heir.
-std::vector<std::string> checker::gangs_told_twice(sim::process& who) {
-  std::set<std::string> names;
-  std::vector<std::string> out;
-  for (const auto& row : list_of(who.inspect(protocol::to(role_kind::queue), "gangs", {}))) {
-    const auto& x = row.as_object();
-    auto name = word(x, "namespace") + "/" + word(x, "name");
-    if (!names.insert(name).second)
-      out.push_back(std::move(name));
-  }
-  return out;
-}
-
 /// S13, S14.
 void checker::audit_queue(sim::process& who) {
-  for (const auto& name : gangs_told_twice(who))
-    if (look("S13"))
-      wrong("S13", who.name() + " twice " + name,
-            fmt::format("gang {} is in the queue of {} twice", name, who.name()));
   std::map<std::string, std::string> reasons;
   std::map<std::string, std::int64_t> believed;
   for (const auto& row : list_of(who.inspect(protocol::to(role_kind::queue), "gangs", {}))) {
     const auto& x = row.as_object();
     const auto name = word(x, "namespace") + "/" + word(x, "name");
     believed[name] = count(x, "members");
-    reasons.emplace(name, word(x, "reason"));
+    // Before it is at rest there may be a group that is gone, and whose attempt is not over, and
+    // its heir.
+    if (!reasons.emplace(name, word(x, "reason")).second && look("S13"))
+      wrong("S13", who.name() + " twice " + name,
+            fmt::format("gang {} is in the queue of {} twice", name, who.name()));
   }
   for (const auto& [name, group] : truth_.groups()) {
     const auto members = truth_.members(name);

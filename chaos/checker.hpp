@@ -36,7 +36,7 @@ class checker final : public sim::observer {
 public:
   struct options {
     std::string scheduler = "tutti";
-    bool errors_are_explained = true; ///< faults are injected: roles may report them
+    bool errors_are_explained = true; ///< something fails on purpose: roles may report it (E1)
   };
   checker(sim::world& on, options how);
 
@@ -98,9 +98,9 @@ private:
   void follow_decision_objects();
   void object_is_gone(const protocol::decision& last);
   void check_new(const base::slot_id& slot, const protocol::decision& x);
-  void check_change(const base::slot_id& slot, const known_decision& before,
-                    const protocol::decision& now);
-  void check_done(const base::slot_id& slot, const known_decision& x);
+  void check_change(const known_decision& before, const protocol::decision& now);
+  bool is_settled(const known_decision& x, const base::pod_uid& pod) const;
+  void check_done(const known_decision& x);
   void check_minimum(const protocol::decision& x);
   void check_victims(const protocol::decision& x);
   void keep_sums(const base::slot_id& slot, const protocol::decision& now, bool is_new);
@@ -112,7 +112,7 @@ private:
   void check_room_of_shard(const protocol::decision& x, const protocol::slice& part,
                            const shard_word& of);
   void check_ack(const std::string& who, const protocol::ack& said);
-  base::resources victims_on(const std::string& node) const;
+  std::map<std::string, base::resources> victims_by_node() const;
   bool is_bound_by_another_shard(const std::string& pod, const std::string& node,
                                  base::shard_id shard) const;
   bool may_come(const std::string& pod, const std::string& node) const;
@@ -181,7 +181,6 @@ private:
   whereabouts whereabouts_of(const std::string& name, const group_truth& group) const;
   std::size_t need_of(const group_truth& group, std::size_t bound) const;
   void check_domains(const std::string& name, const group_truth& group);
-  std::vector<std::string> gangs_told_twice(sim::process& who);
   void audit_members();
   void audit_gangs();
   void audit_started(const group_truth& group);

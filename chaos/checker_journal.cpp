@@ -160,9 +160,10 @@ void checker::check_replay_twice(const std::string& who, const persistence::disk
     const auto first = replay(s, snapshot, true);
     const auto second = replay(s, snapshot, true);
     const auto third = replay(s, first->snapshot(), false);
-    if (first->state_hash() != second->state_hash())
+    const auto hash = first->state_hash();
+    if (hash != second->state_hash())
       say("S11", fmt::format("shard {} replays the same disk into two states", s));
-    if (first->state_hash() != third->state_hash())
+    if (hash != third->state_hash())
       say("S11", fmt::format("shard {} is not what its own snapshot says", s));
     if (journals_[who].is_whole)
       compare_replay(who, s, first->reservations(), false);

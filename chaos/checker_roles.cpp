@@ -32,10 +32,10 @@ void checker::stepped(sim::process& who, const protocol::address& where, const p
   for (const auto& w : wanted.list())
     if (const auto* a = std::get_if<protocol::amend>(&w); a != nullptr && !a->what.cancel.empty())
       cancels_[a->slot].insert(a->what.cancel.begin(), a->what.cancel.end());
-  if (how_.errors_are_explained)
+  if (how_.errors_are_explained || !look("E1"))
     return;
   for (const auto& w : wanted.list())
-    if (const auto* n = std::get_if<protocol::note>(&w); n != nullptr && n->is_error && look("E1"))
+    if (const auto* n = std::get_if<protocol::note>(&w); n != nullptr && n->is_error)
       say("E1", fmt::format("{} {} notes {}", who.name(), protocol::to_text(where), n->what));
 }
 

@@ -28,20 +28,21 @@ bool checker::may_come(const std::string& pod, const std::string& node) const {
          && (pos->second.node.empty() || pos->second.node == node);
 }
 
-/// What victims of live plans take there: their room is promised to others already.
-base::resources checker::victims_on(const std::string& node) const {
+/// What victims of live plans take, by the node that they are on: their room is promised to others
+/// already.
+std::map<std::string, base::resources> checker::victims_by_node() const {
   std::set<std::string> victims;
   for (const auto& [slot, d] : decisions_)
     if (d.is_live())
       for (const auto& part : d.first.chosen.slices)
         for (const auto& v : part.victims)
           victims.insert(v.pod.value);
-  base::resources sum;
+  std::map<std::string, base::resources> out;
   for (const auto& uid : victims)
     if (const auto pod = truth_.pods().find(uid);
-        pod != truth_.pods().end() && pod->second.node == node && !pod->second.is_finished)
-      sum += pod->second.takes.amounts;
-  return sum;
+        pod != truth_.pods().end() && !pod->second.is_finished)
+      out[pod->second.node] += pod->second.takes.amounts;
+  return out;
 }
 
 /// Upholds S1a, when a decision is written. The sums have it already, the decisions have not.
@@ -68,12 +69,13 @@ void checker::check_room_of_all(const protocol::decision& x) {
   for (const auto& part : x.chosen.slices)
     for (const auto& s : part.seats)
       nodes.insert(s.node_name.value);
+  auto victims = victims_by_node();
   for (const auto& node : nodes) {
     const auto there = truth_.nodes().find(node);
     if (there == truth_.nodes().end())
       continue; // it has gone since: the attempt finds out
     const auto sum = room_.here(node) - room_.brought(node, now - view_lag)
-                     + room_.promised(there->second.uid) - victims_on(node);
+                     + room_.promised(there->second.uid) - victims[node];
     if (const auto lacks = base::first_shortage(sum, truth_.offered_lately(node, now));
         !lacks.fits())
       say("S1a",
@@ -131,7 +133,7 @@ void checker::check_room_of_shard(const protocol::decision& x, const protocol::s
     base::resources sum;
     for (const auto& [uid, amount] : takes)
       sum += amount;
-    sum -= victims_on(node);
+    sum -= victims_by_node()[node];
     if (const auto lacks = base::first_shortage(sum, offered); !lacks.fits())
       say("S1a", fmt::format("with gang {} node {} is promised {} {} of {} by shard {} of its "
                              "present owner",

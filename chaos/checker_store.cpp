@@ -17,10 +17,6 @@ namespace {
 
 using protocol::is_finished;
 
-std::string name_of(const base::slot_id& slot, const protocol::decision& x) {
-  return fmt::format("decision {} of {}", slot.ordinal, protocol::to_text(x.gang_name));
-}
-
 } // namespace
 
 /// The decision log as API objects.
@@ -41,7 +37,7 @@ void checker::follow_decision_objects() {
 void checker::object_is_gone(const protocol::decision& last) {
   if (!look("S2"))
     return;
-  const auto what = name_of(base::slot_of(last.by), last);
+  const auto what = name_of(last);
   if (!is_finished(last))
     say("S2", what + " is gone, and was not finished");
   else if (truth_.has_root(last.by.gang.value))
@@ -106,13 +102,14 @@ void checker::take_decision(protocol::decision now) {
     decisions_.emplace(slot, known_decision{now, now});
     return;
   }
-  check_change(slot, pos->second, now);
+  check_change(pos->second, now);
   for (const auto& pod : now.cancelled)
     if (const auto there = truth_.pods().find(pod.value); there != truth_.pods().end())
       touch_at_cancel_.emplace(pod.value, there->second.touch);
-  if (now.is_done && !pos->second.latest.is_done)
-    check_done(slot, pos->second);
+  const bool ends = now.is_done && !pos->second.latest.is_done;
   pos->second.latest = std::move(now);
+  if (ends)
+    check_done(pos->second);
 }
 
 /// What a live plan promises counts until its member is cancelled, or it is done.
@@ -135,12 +132,11 @@ void checker::check_new(const base::slot_id& slot, const protocol::decision& x) 
     for (const auto& [other, d] : decisions_)
       if (other.gang == slot.gang && !d.is_lost && !d.is_over && other.ordinal < slot.ordinal
           && !is_finished(d.latest))
-        say("S7", fmt::format("{} is written while {} is not done", name_of(slot, x),
-                              name_of(other, d.first)));
+        say("S7", fmt::format("{} is written while {} is not done", name_of(x), name_of(d.first)));
   if (x.what != protocol::verdict::committed)
     return;
   if (look("S2") && told_aborted_.contains(x.by) && truth_.has_root(x.by.gang.value))
-    say("S2", name_of(slot, x) + " is written, and its attempt was called aborted");
+    say("S2", name_of(x) + " is written, and its attempt was called aborted");
   check_minimum(x);
   check_victims(x);
   check_room(x);
@@ -153,8 +149,8 @@ void checker::check_new(const base::slot_id& slot, const protocol::decision& x) 
           for (const auto& theirs : d.first.chosen.slices)
             for (const auto& t : theirs.seats)
               if (t.pod == s.pod)
-                say("S6", fmt::format("pod {} is in {} and in {}", s.pod_name, name_of(slot, x),
-                                      name_of(other, d.first)));
+                say("S6", fmt::format("pod {} is in {} and in {}", s.pod_name, name_of(x),
+                                      name_of(d.first)));
 }
 
 void checker::check_minimum(const protocol::decision& x) {
@@ -185,7 +181,7 @@ void checker::check_victims(const protocol::decision& x) {
             for (const auto& other : theirs.victims)
               if (other.pod == v.pod && slot != base::slot_of(x.by))
                 say("S9", fmt::format("pod {} is to go for gang {} and for {}", name,
-                                      protocol::to_text(x.gang_name), name_of(slot, d.first)));
+                                      protocol::to_text(x.gang_name), name_of(d.first)));
     }
 }
 
@@ -199,31 +195,31 @@ bool checker::is_cancelled(const known_decision& x, const base::pod_uid& pod) co
   return x.latest.is_done && asked != cancels_.end() && asked->second.contains(pod);
 }
 
+/// A member for whom nobody has to do anything more: gone, finished, bound or cancelled.
+bool checker::is_settled(const known_decision& x, const base::pod_uid& pod) const {
+  const auto there = truth_.pods().find(pod.value);
+  return there == truth_.pods().end() || !there->second.node.empty() || !there->second.is_live()
+         || is_cancelled(x, pod);
+}
+
 /// Upholds S5, at the moment at which nobody answers for the plan any more.
-void checker::check_done(const base::slot_id& slot, const known_decision& x) {
+void checker::check_done(const known_decision& x) {
   if (!look("S5"))
     return;
-  const auto asked = cancels_.find(slot);
   for (const auto& part : x.first.chosen.slices)
-    for (const auto& s : part.seats) {
-      const auto pod = truth_.pods().find(s.pod.value);
-      const bool is_settled = pod == truth_.pods().end() || !pod->second.node.empty()
-                              || !pod->second.is_live()
-                              || (asked != cancels_.end() && asked->second.contains(s.pod));
-      if (!is_settled)
+    for (const auto& s : part.seats)
+      if (!is_settled(x, s.pod))
         say("S5", fmt::format("{} is done, and pod {} is neither bound nor cancelled",
-                              name_of(slot, x.first), s.pod_name));
-    }
+                              name_of(x.first), s.pod_name));
 }
 
 /// Upholds S2: of a decision only `cancelled`, `adopted_by` and `is_done` grow; a done one keeps no
 /// plan.
-void checker::check_change(const base::slot_id& slot, const known_decision& before,
-                           const protocol::decision& now) {
+void checker::check_change(const known_decision& before, const protocol::decision& now) {
   if (!look("S2"))
     return;
   const auto& was = before.latest;
-  const auto what = name_of(slot, before.first);
+  const auto what = name_of(before.first);
   if (now.by != was.by || now.what != was.what)
     say("S2", what + " has another winner than before");
   else if (was.is_done && !now.is_done)

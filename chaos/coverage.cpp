@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "chaos/action.hpp"
+#include "chaos/swarm.hpp"
 #include "protocol/gang_role.hpp"
 #include "shards/shard_role.hpp"
 
@@ -17,9 +18,9 @@ bool is_hit(const coverage_matrix& hits, std::string_view fault, std::string_vie
   return pos != hits.end() && pos->second > 0;
 }
 
-cells cells_where(const auto& is_wanted) {
+cells cells_where(const std::vector<std::string_view>& faults, const auto& is_wanted) {
   cells out;
-  for (const auto fault : covered_faults())
+  for (const auto fault : faults)
     for (const auto& group : covered_states())
       for (const auto state : group.states)
         if (is_wanted(fault, state))
@@ -32,7 +33,7 @@ cells cells_where(const auto& is_wanted) {
 const std::vector<state_group>& covered_states() {
   static const std::vector<state_group> all{
       {"coordinator",
-       {"idle", "planning", "seeking-victims", "preparing", "looking", "deciding", "committing",
+       {"idle", "planning", "seeking_victims", "preparing", "looking", "deciding", "committing",
         "evicting", "binding", "withdrawing", "finishing"}},
       {"participant", {"in-doubt", "committed", "consumed", "stale"}},
       {"bridge",
@@ -70,16 +71,28 @@ const impossible_cell* find_impossible(std::string_view fault, std::string_view 
   return pos == all.end() ? nullptr : &*pos;
 }
 
+std::vector<std::string_view> covered_faults(const swarm_options& of) {
+  auto out = covered_faults();
+  std::erase_if(out, [&](std::string_view what) {
+    if (!is_fault(*find_kind(what)))
+      return false;
+    const bool is_left_out = !of.faults.empty() && !of.faults.contains(std::string{what});
+    const bool needs_others = what == "link_cut" || what == "link" || what == "alien";
+    return is_left_out || (needs_others && of.replicas == 1);
+  });
+  return out;
+}
+
 std::vector<std::pair<std::string_view, std::string_view>>
-empty_cells(const coverage_matrix& hits) {
-  return cells_where([&](auto fault, auto state) {
+empty_cells(const coverage_matrix& hits, const std::vector<std::string_view>& faults) {
+  return cells_where(faults, [&](auto fault, auto state) {
     return !is_hit(hits, fault, state) && find_impossible(fault, state) == nullptr;
   });
 }
 
 std::vector<std::pair<std::string_view, std::string_view>>
 wrongly_impossible(const coverage_matrix& hits) {
-  return cells_where([&](auto fault, auto state) {
+  return cells_where(covered_faults(), [&](auto fault, auto state) {
     return is_hit(hits, fault, state) && find_impossible(fault, state) != nullptr;
   });
 }
@@ -87,43 +100,9 @@ wrongly_impossible(const coverage_matrix& hits) {
 std::set<std::string_view> states_of(const protocol::address& where, const protocol::role& role) {
   std::set<std::string_view> out;
   if (where.kind == protocol::role_kind::gang) {
-    if (const auto* gang = dynamic_cast<const protocol::gang_role*>(&role)) {
-      using enum protocol::attempt_state;
-      switch (gang->state()) {
-      case planning:
-        out.insert("planning");
-        break;
-      case preparing:
-        out.insert("preparing");
-        break;
-      case looking:
-        out.insert("looking");
-        break;
-      case deciding:
-        out.insert("deciding");
-        break;
-      case committing:
-        out.insert("committing");
-        break;
-      case seeking_victims:
-        out.insert("seeking-victims");
-        break;
-      case evicting:
-        out.insert("evicting");
-        break;
-      case binding:
-        out.insert("binding");
-        break;
-      case withdrawing:
-        out.insert("withdrawing");
-        break;
-      case finishing:
-        out.insert("finishing");
-        break;
-      case over:
-        break;
-      }
-    }
+    const auto* gang = dynamic_cast<const protocol::gang_role*>(&role);
+    if (gang != nullptr && gang->state() != protocol::attempt_state::over)
+      out.insert(protocol::name_of(gang->state()));
   } else if (where.kind == protocol::role_kind::shard) {
     if (const auto* shard = dynamic_cast<const shards::shard_role*>(&role)) {
       if (!shard->nodes().is_fresh())

@@ -16,6 +16,8 @@
 
 namespace tutti::chaos {
 
+struct swarm_options;
+
 /// Fault × state → hits.
 using coverage_matrix = std::map<std::pair<std::string, std::string>, std::uint64_t>;
 
@@ -32,6 +34,8 @@ inline constexpr std::string_view when_key = "when";
 bool is_state_of_a_role(std::string_view state);
 /// Rows: every action but those that only make a world.
 const std::vector<std::string_view>& covered_faults();
+/// Those of them that a world drawn with these options can have.
+std::vector<std::string_view> covered_faults(const swarm_options& of);
 
 /// A cell that cannot be hit, and why. "*" as fault or state: all of them.
 struct impossible_cell {
@@ -43,8 +47,10 @@ const std::vector<impossible_cell>& impossible_cells();
 /// Null if fault and state can meet.
 const impossible_cell* find_impossible(std::string_view fault, std::string_view state);
 
-/// Cells without a hit that could have one, fault by fault.
-std::vector<std::pair<std::string_view, std::string_view>> empty_cells(const coverage_matrix& hits);
+/// Cells without a hit that could have one, of these rows.
+std::vector<std::pair<std::string_view, std::string_view>>
+empty_cells(const coverage_matrix& hits,
+            const std::vector<std::string_view>& faults = covered_faults());
 /// Cells that have a hit and are named as impossible: the list is wrong then.
 std::vector<std::pair<std::string_view, std::string_view>>
 wrongly_impossible(const coverage_matrix& hits);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <boost/json.hpp>
+#include <fmt/format.h>
 
 #include "base/ensure.hpp"
 #include "bridge/decision_objects.hpp"
@@ -10,6 +11,10 @@
 #include "protocol/records_codec.hpp"
 
 namespace tutti::chaos {
+
+std::string name_of(const protocol::decision& x) {
+  return fmt::format("decision {} of {}", x.by.ordinal, protocol::to_text(x.gang_name));
+}
 
 protocol::decision decision_in(const std::string& key, const std::string& value) {
   const auto framed = persistence::open_frame(persistence::family::decisions, key, value);

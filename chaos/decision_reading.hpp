@@ -12,6 +12,9 @@
 
 namespace tutti::chaos {
 
+/// "decision 3 of default/g0".
+std::string name_of(const protocol::decision& x);
+
 /// The decision that a store keeps under this key. What a store wrote itself can be read.
 protocol::decision decision_in(const std::string& key, const std::string& value);
 

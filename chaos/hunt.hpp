@@ -24,6 +24,10 @@ struct finding {
 /// check of the program that fails ends its process, and counts as E2.
 finding run_apart(const schedule& what, const planted_bug* with);
 
+/// What the bug breaks in this world. Empty if everything holds, and if something breaks without
+/// the bug as well: then it was not the bug that was found.
+finding shown_by(const schedule& what, const planted_bug& bug);
+
 struct hunt_result {
   std::optional<std::uint64_t> seed; ///< the first that found it; nothing: it has survived
   finding found;
@@ -35,7 +39,7 @@ swarm_options worlds_of(const planted_bug& bug);
 /// Seeds `first`, first + 1, …, at most `seeds` of them.
 hunt_result hunt(const planted_bug& bug, std::uint64_t first, std::uint64_t seeds);
 
-/// Searches the small model with the bug switched on, in this process: nothing else may run
+/// Makes the search of this bug with the bug switched on, in this process: nothing else may run
 /// meanwhile. Empty if it survives.
 finding exhaust_with(const exhausted_bug& bug);
 

@@ -3,12 +3,12 @@
 // What is judged when.
 //
 //     at each step      whatever a step can break: S1a, S1b, S2, S3, S4, S6, S7, S8, S9, S12, L3,
-//     the
-//                       rules of roles (R), and S5 when a decision is called done
+//                       the rules of roles (R), S5 when a decision is called done, and E1 where
+//                       nothing fails on purpose
 //     every 1,000       from scratch: decisions as the log holds them against those that were seen
 //     deliveries, and   written (S2); the sums of what is on nodes and promised against those that
 //     at the end        are kept up (J1), and against the most that a node has ever offered (S1a,
-//                       S1b); all plans among themselves (S4, S5, S6, S7, S9); who is bound, by
+//                       S1b); all plans among themselves (S5, S6, S7, S9); who is bound, by
 //                       whose word and in which domain (S3, P2); what shards hold, for whom, and
 //                       whether they take their view for fresh (S10, S12)
 //     every 5 s of a    what may lag for a moment, and not for longer: half a minute for the queue

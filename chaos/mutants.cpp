@@ -111,6 +111,70 @@ std::vector<planted_bug> bugs_of_what_is_counted_and_told() {
   };
 }
 
+/// Each bug of the small model is found before: half a minute is the most that one takes.
+constexpr std::uint64_t states_of_a_bug = 600'000;
+
+std::vector<exhausted_bug> bugs_of_the_small_models_owners() {
+  using enum base::mutant;
+  using small::fault_kind;
+  const small::world::options objects{.log = small::log_kind::objects};
+  const small::world::options rivals{
+      .log = small::log_kind::objects, .gangs = 2, .retries_at_once = 0};
+  const small::exhaust_options shard_is_taken{.of = objects,
+                                              .faults = 1,
+                                              .kinds = {fault_kind::shard_takeover},
+                                              .states_max = states_of_a_bug};
+  return {
+      {list_pods_before_decisions, "list-pods-before-decisions",
+       "a shard's next owner takes the pods that its mirror has, and not a list that begins after "
+       "that of decisions",
+       "S1a", shard_is_taken},
+      {count_an_old_ack, "count-an-ack-of-an-older-epoch",
+       "an ack of a shard's former owner counts, though the map names another", "S1a",
+       shard_is_taken},
+      {write_over_a_winner,
+       "write-over-a-winner",
+       "who finds its slot taken by another owner writes its own decision over it",
+       "S2",
+       {.of = objects,
+        .faults = 1,
+        .kinds = {fault_kind::takeover},
+        .is_old_owner_slow = true,
+        .states_max = states_of_a_bug,
+        .states_per_fault = 400}},
+      {ack_colliding,
+       "ack-colliding-decisions",
+       "a shard acks a decided plan although those that it has listed collide",
+       "S1a",
+       {.of = rivals, .begins_with_collision = true, .shuffle = 1, .states_max = states_of_a_bug}},
+  };
+}
+
+/// The searches that hold without them are tests of the model: chaos.SmallVictims.*.
+std::vector<exhausted_bug> bugs_of_the_small_models_victims() {
+  using enum base::mutant;
+  using small::fault_kind;
+  const small::world::options victim{.has_victim = true};
+  return {
+      {evict_before_decision,
+       "evict-before-decision",
+       "victims go while the decision is written",
+       "S9",
+       {.of = {.log = small::log_kind::objects, .has_victim = true},
+        .states_max = states_of_a_bug}},
+      {evict_the_reprieved,
+       "evict-the-reprieved",
+       "a victim is deleted though somebody touched it since it was marked",
+       "S9",
+       {.of = victim,
+        .faults = 1,
+        .kinds = {fault_kind::hurry},
+        .shuffle = 4,
+        .states_max = states_of_a_bug,
+        .states_per_fault = 1000}},
+  };
+}
+
 } // namespace
 
 const std::vector<planted_bug>& planted_bugs() {
@@ -137,18 +201,12 @@ const std::vector<exhausted_bug>& exhausted_bugs() {
   static const std::vector<exhausted_bug> no_bugs;
   if constexpr (!base::has_mutants)
     return no_bugs;
-  using enum base::mutant;
-  static const std::vector<exhausted_bug> all{
-      {list_pods_before_decisions, "list-pods-before-decisions",
-       "a shard's next owner takes the pods that its mirror has, and not a list that begins after "
-       "that of decisions",
-       "shard", "S1a"},
-      {count_an_old_ack, "count-an-ack-of-an-older-epoch",
-       "an ack of a shard's former owner counts, though the map names another", "shard", "S1a"},
-      {write_over_a_winner, "write-over-a-winner",
-       "who finds its slot taken by another owner writes its own decision over it", "takeover",
-       "S2", 400},
-  };
+  static const std::vector<exhausted_bug> all = [] {
+    auto both = bugs_of_the_small_models_owners();
+    const auto more = bugs_of_the_small_models_victims();
+    both.insert(both.end(), more.begin(), more.end());
+    return both;
+  }();
   return all;
 }
 

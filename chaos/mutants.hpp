@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "chaos/small/exhaust.hpp"
+
 namespace tutti::base {
 enum class mutant : std::uint8_t;
 } // namespace tutti::base
@@ -28,16 +30,14 @@ const std::vector<planted_bug>& planted_bugs();
 /// Null if there is none of this name.
 const planted_bug* find_bug(std::string_view name);
 
-/// A bug that the small model shows: with decisions as objects and one fault. Some are shown by
-/// worlds as well.
+/// A bug that the small model shows. Some are shown by worlds as well, or by a test of a role.
 struct exhausted_bug {
   base::mutant id;
   std::string_view name;
   std::string_view what;
-  std::string_view fault;  ///< its name in `tutti chaos exhaust --kinds`
   std::string_view breaks; ///< the promise that is seen broken
-  /// Looked at behind each fault, the old owner being slow; 0 = all, in the usual order.
-  std::uint64_t states_per_fault = 0;
+  /// Finds it within so many states; without the bug nothing breaks there.
+  small::exhaust_options search;
 };
 const std::vector<exhausted_bug>& exhausted_bugs();
 

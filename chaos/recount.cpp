@@ -23,10 +23,6 @@ namespace {
 
 constexpr std::uint64_t deliveries_between_recounts = 1'000;
 
-std::string name_of(const protocol::decision& x) {
-  return fmt::format("decision {} of {}", x.by.ordinal, protocol::to_text(x.gang_name));
-}
-
 /// Uids of gangs that the queue lists twice. Of one name there may be two for a while: a group that
 /// is gone, and whose attempt is not over, and its heir.
 std::vector<std::string> listed_twice(sim::process& who) {
@@ -130,6 +126,7 @@ void checker::recount_room() {
             made.hold(slot, s);
   if (const auto text = room_.difference(made); !text.empty())
     say("J1", text);
+  auto victims = victims_by_node();
   for (const auto& [name, node] : truth_.nodes()) {
     const auto ever = truth_.offered_ever(name);
     const auto here = made.here(name) - room_.brought(name, std::nullopt);
@@ -138,16 +135,16 @@ void checker::recount_room() {
                              lacks.name, lacks.need, lacks.room));
     if (has_replicas() || !look("S1a"))
       continue; // plans may collide there (checker_room.cpp)
-    const auto all = here + made.promised(node.uid) - victims_on(name);
+    const auto all = here + made.promised(node.uid) - victims[name];
     if (const auto lacks = base::first_shortage(all, ever); !lacks.fits())
       say("S1a", fmt::format("node {} has or is promised {} {}, and has never offered more than {}",
                              name, lacks.name, lacks.need, lacks.room));
   }
 }
 
-/// Upholds S4, S5, S6, S7 and S9, from scratch: over all decisions that are known.
+/// Upholds S5, S6, S7 and S9, from scratch: over all decisions that are known.
 void checker::recount_plans() {
-  if (!look("S4") || !look("S5") || !look("S6") || !look("S7"))
+  if (!look("S5") || !look("S6") || !look("S7"))
     return;
   std::map<base::pod_uid, const protocol::decision*> members;
   std::map<base::pod_uid, const protocol::decision*> victims;
@@ -161,9 +158,8 @@ void checker::recount_plans() {
     open = protocol::is_finished(d.latest) ? nullptr : &d;
     if (d.first.what != protocol::verdict::committed)
       continue;
-    check_minimum(d.first);
     if (d.latest.is_done)
-      check_done(slot, d);
+      check_done(d);
     for (const auto& part : d.first.chosen.slices) {
       if (!d.is_live())
         continue;

@@ -54,7 +54,9 @@ base::duration lasts(const action& x) {
 
 run_result run(const schedule& what, const run_options& how) {
   sim::world on{world_of(what)};
-  checker judge{on, {}};
+  const bool fails = std::any_of(what.actions.begin(), what.actions.end(),
+                                 [](const auto& x) { return is_fault(*find_kind(x.what)); });
+  checker judge{on, {.errors_are_explained = fails}};
   tracer lines{on, how.lines, how.keeps_all, base::time_point{} + what.faults_until};
   on.add(lines);
   if (how.is_judged)

@@ -97,6 +97,14 @@ void tracer::count(const std::string& fault, const states& met) {
     ++coverage_[{fault, std::string{state}}];
 }
 
+/// Who is in a state when the first spell begins has been counted, and does not enter it.
+void tracer::remember_states() {
+  for (std::size_t n = 0; n < on_.processes(); ++n)
+    for (const auto& [where, role] : on_.at(n).roles())
+      if (where.kind == protocol::role_kind::shard || where.kind == protocol::role_kind::gang)
+        known_[{on_.at(n).name(), where}] = states_of(where, *role);
+}
+
 void tracer::enters(const std::string& who, std::string_view state) {
   for (const auto& x : spells_)
     if (x.target.empty() || x.target == who)
@@ -142,10 +150,13 @@ void tracer::follow_states(sim::process& who, const protocol::address& where,
 void tracer::happens(const action& x, nemesis::moment when) {
   if (when == nemesis::moment::strikes) {
     count(x.what, waits_for_its_place(x) ? states_now() : met_);
-    if (const auto lasts = time_of(x, "for"); lasts > base::duration{0} || x.what == "disk_full")
+    if (const auto lasts = time_of(x, "for"); lasts > base::duration{0} || x.what == "disk_full") {
+      if (spells_.empty())
+        remember_states();
       spells_.push_back(
           {x.what, on_.find(x.target) != nullptr ? x.target : std::string{},
            lasts > base::duration{0} ? std::min(on_.time().now() + lasts, healed_) : healed_});
+    }
     return;
   }
   met_ = states_now();

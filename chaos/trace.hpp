@@ -46,6 +46,7 @@ private:
   void count(const std::string& fault, const states& met);
   void follow_states(sim::process& who, const protocol::address& where, const protocol::event& e,
                      const protocol::effects& wanted);
+  void remember_states();
   void enters(const std::string& who, std::string_view state);
   bool is_kept() const { return keeps_all_ || lines_ > 0; }
 

@@ -24,7 +24,6 @@ struct chaos_options {
   std::string only;                 ///< rows of the outage table whose names contain it
   bool is_quiet = false;            ///< no progress
   bool is_long = false;             ///< the whole trace
-  bool is_strict = false;           ///< an empty cell of the coverage is a failure
   bool is_markdown = false;         ///< a table for a page
 };
 
@@ -37,7 +36,7 @@ int chaos_run(const chaos_options& how);
 int chaos_replay(const chaos_options& how);
 int chaos_shrink(const chaos_options& how);
 int chaos_diff(const chaos_options& how);
-/// 1 if `is_strict` and a cell that could have been hit was not.
+/// Prints how often each fault met each state.
 int chaos_coverage(const chaos_options& how);
 /// 1 if a gang waited for longer than the limit of its row, or was not decided at all.
 int chaos_outage(const chaos_options& how);

@@ -110,7 +110,6 @@ void add_chaos_verbs(CLI::App& app, std::function<int()>& run) {
                     "tutti chaos coverage --seeds 300", chaos_coverage);
   add_seeds(*cells, *how);
   add_faults(*cells, *how);
-  cells->add_flag("--strict", how->is_strict, "fail if a cell was not hit that can be");
   auto* silence = add(*chaos, run, how, "outage",
                       "How long nothing is decided when something fails, fault by fault",
                       "tutti chaos outage --seeds 10 --replicas 3", chaos_outage);

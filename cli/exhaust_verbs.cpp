@@ -95,10 +95,8 @@ small::log_kind log_of(const flags& how) {
 /// Empty = all.
 std::vector<small::fault_kind> kinds_of(const flags& how) {
   std::vector<small::fault_kind> out;
-  for (int n = 0; n < small::fault_kind_count; ++n)
-    if (const auto kind = static_cast<small::fault_kind>(n);
-        std::find(how.kinds.begin(), how.kinds.end(), small::name_of(kind)) != how.kinds.end())
-      out.push_back(kind);
+  for (const auto& name : how.kinds)
+    out.push_back(small::find_fault_kind(name).value()); // other names are refused before
   return out;
 }
 

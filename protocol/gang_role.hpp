@@ -184,7 +184,7 @@ private:
   std::optional<roll_forward> rolling_;
   bool was_covered_ = false;
   std::size_t victims_left_ = 0;
-  bool is_late_ = false;    ///< evicting: the victims' deadline has passed, or an operator stops it
+  bool is_late_ = false;    ///< evicting ends: deadline, operator, or resumed and past covering
   std::string late_;        ///< why, if it is not the deadline
   bool is_overdue_ = false; ///< binding: the repair deadline has passed
   std::vector<base::pod_uid> victims_gone_;

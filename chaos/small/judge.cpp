@@ -122,10 +122,11 @@ void world::judge_room() {
 }
 
 /// Per node, who is there or promised room there, each pod once, less the victim that a promise
-/// names; there is room for one. Decisions that a new owner has found in the log may need more
-/// (P11): then nothing else is promised.
+/// names; there is room for one. Decisions of two gangs that a new owner has found in the log may
+/// need more (P11): then nothing else is promised.
 void world::judge_room(std::uint32_t shard, const shards::shard_role& role) {
-  if (const auto sum = room_of(shard, role); sum.pods > 1 && sum.is_promised_here)
+  if (const auto sum = room_of(shard, role);
+      sum.pods > 1 && (sum.is_promised_here || how_.gangs == 1))
     say("S1a", fmt::format("the room of node n{} is promised to {} pods", shard, sum.pods));
 }
 

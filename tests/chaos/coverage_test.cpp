@@ -114,5 +114,47 @@ TEST(Coverage, a_fault_that_waits_for_its_place_counts_when_it_strikes) {
   EXPECT_EQ(hits.count({"kill_at", "idle"}), 0u) << "nobody came there";
 }
 
+/// Whoever is in a state when something begins that lasts has met it once, and does not enter it.
+TEST(Coverage, a_fault_that_lasts_counts_once_whoever_it_finds_in_a_state) {
+  using namespace std::chrono_literals;
+  for (const char* state : {"preparing", "committing", "binding"}) {
+    schedule what;
+    what.fast_path = false;
+    what.faults_until = 20s;
+    what.until = 30s;
+    what.actions = {
+        {0s, "node", "n0", {{"cpu", "4"}, {"rack", "r0"}}},
+        {1s, "slow_disk", "scheduler-0", {{"when", state}, {"for", "5s"}, {"sync", "20ms"}}},
+        {2s, "gang", "g0", {{"members", "3"}, {"min", "3"}, {"cpu", "1"}}}};
+    const auto hits = run(what, {.is_judged = false, .lines = 0}).coverage;
+    ASSERT_EQ(hits.count({"slow_disk", state}), 1u) << state;
+    EXPECT_EQ(hits.at({"slow_disk", state}), 1u) << state;
+  }
+}
+
+TEST(Coverage, rows_are_those_that_can_be_drawn) {
+  const auto has = [](const swarm_options& of, std::string_view what) {
+    const auto rows = covered_faults(of);
+    return std::find(rows.begin(), rows.end(), what) != rows.end();
+  };
+  EXPECT_EQ(covered_faults({.replicas = 3}), covered_faults());
+  for (const char* frames : {"link", "link_cut", "alien"})
+    EXPECT_FALSE(has({}, frames)) << frames;
+  EXPECT_TRUE(has({.faults = {"crash"}}, "crash"));
+  EXPECT_FALSE(has({.faults = {"crash"}}, "pause"));
+  EXPECT_TRUE(has({.faults = {"crash"}}, "pod_gone")) << "users are always there";
+  for (const auto& [fault, state] : empty_cells({}, covered_faults({.faults = {"crash"}})))
+    EXPECT_NE(fault, "pause");
+  // What is left out is what no world has.
+  for (const swarm_options& of : {swarm_options{}, swarm_options{.faults = {"late", "api_down"}}}) {
+    const auto rows = covered_faults(of);
+    for (std::uint64_t seed = 1; seed <= 200; ++seed)
+      for (const auto& a : draw_schedule(seed, of).actions)
+        EXPECT_TRUE(a.what == "node" || a.what == "gang"
+                    || std::find(rows.begin(), rows.end(), a.what) != rows.end())
+            << a.what << " in seed " << seed;
+  }
+}
+
 } // namespace
 } // namespace tutti::chaos

@@ -19,16 +19,20 @@ namespace tutti::chaos {
 void PrintTo(const planted_bug& x, std::ostream* out) {
   *out << x.name;
 }
+void PrintTo(const exhausted_bug& x, std::ostream* out) {
+  *out << x.name;
+}
 
 namespace {
 
 const std::filesystem::path folder{TUTTI_SOURCE_DIR "/tests/schedules/mutants"};
 
-std::string test_name(const ::testing::TestParamInfo<planted_bug>& info) {
+/// Of a bug of any list.
+constexpr auto test_name = [](const auto& info) {
   std::string out{info.param.name};
   std::replace(out.begin(), out.end(), '-', '_');
   return out;
-}
+};
 
 /// Those that worlds come upon by themselves; of the others the saved schedule is run.
 std::vector<planted_bug> bugs_of_the_swarm() {
@@ -88,11 +92,18 @@ TEST(Mutants, are_each_looked_for) {
         << "nothing looks for bug " << n << " of base/mutant.hpp";
 }
 
-TEST(Mutants, that_need_a_takeover_are_found_by_the_small_model) {
-  EXPECT_FALSE(exhausted_bugs().empty());
-  for (const auto& bug : exhausted_bugs())
-    EXPECT_EQ(exhaust_with(bug).breaks, bug.breaks) << bug.name << " has survived: " << bug.what;
+/// That nothing breaks there without them is tested in small_model_test.cpp and
+/// small_rivals_test.cpp.
+class MutantOfTheSmallModel : public ::testing::TestWithParam<exhausted_bug> {};
+
+TEST_P(MutantOfTheSmallModel, is_found) {
+  const auto& bug = GetParam();
+  const auto found = exhaust_with(bug);
+  EXPECT_EQ(found.breaks, bug.breaks) << found.what << ": " << bug.what;
 }
+
+INSTANTIATE_TEST_SUITE_P(All, MutantOfTheSmallModel, ::testing::ValuesIn(exhausted_bugs()),
+                         test_name);
 
 // ---------------------------------------------------------------- tests of roles
 
@@ -102,8 +113,8 @@ struct role_test {
   int status = -1;
 };
 
-/// `bug` 0: none.
-role_test run_role_test(std::string_view name, int bug) {
+/// `bug`: its number, 0 for none.
+role_test run_role_test(std::string_view name, std::string_view bug) {
   const auto dot = name.find('.');
   const std::string folder_of{name.substr(0, dot)};
   const std::map<std::string, std::string> programs{{"protocol", TUTTI_PROTOCOL_TESTS},
@@ -111,7 +122,7 @@ role_test run_role_test(std::string_view name, int bug) {
                                                     {"bridge", TUTTI_BRIDGE_TESTS},
                                                     {"queue", TUTTI_QUEUE_TESTS},
                                                     {"decisions", TUTTI_DECISIONS_TESTS}};
-  const auto command = "TUTTI_MUTANT=" + std::to_string(bug) + " '" + programs.at(folder_of)
+  const auto command = "TUTTI_MUTANT=" + std::string{bug} + " '" + programs.at(folder_of)
                        + "' --gtest_filter=" + std::string{name.substr(dot + 1)} + " 2>&1";
   role_test out;
   auto* pipe = ::popen(command.c_str(), "r");
@@ -124,28 +135,45 @@ role_test run_role_test(std::string_view name, int bug) {
   return out;
 }
 
-std::string role_test_name(const ::testing::TestParamInfo<role_bug>& info) {
-  std::string out{info.param.name};
-  std::replace(out.begin(), out.end(), '-', '_');
-  return out;
-}
-
 class RoleMutant : public ::testing::TestWithParam<role_bug> {};
 
 TEST_P(RoleMutant, fails_a_test_of_its_role_which_passes_without_it) {
   const auto& bug = GetParam();
-  const auto without = run_role_test(bug.test, 0);
+  const auto without = run_role_test(bug.test, "0");
   ASSERT_EQ(without.status, 0) << without.said;
   ASSERT_NE(without.said.find("[  PASSED  ] 1 test."), std::string::npos) << without.said;
-  const auto with = run_role_test(bug.test, static_cast<int>(bug.id));
+  const auto with = run_role_test(bug.test, std::to_string(static_cast<int>(bug.id)));
+  ASSERT_NE(with.said.find("[ RUN      ]"), std::string::npos) << "it has not run: " << with.said;
   EXPECT_NE(with.status, 0) << bug.name << " has survived: " << bug.what;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RoleMutant, ::testing::ValuesIn(role_bugs()), role_test_name);
+TEST(RoleMutants, that_are_no_number_of_the_list_end_a_test_program) {
+  const auto end = std::to_string(static_cast<int>(base::mutant::end));
+  for (const std::string& number : {std::string{"x"}, std::string{"7x"}, std::string{"-1"}, end}) {
+    const auto r = run_role_test(role_bugs().front().test, number);
+    EXPECT_NE(r.status, 0) << number;
+    EXPECT_NE(r.said.find("TUTTI_MUTANT"), std::string::npos) << r.said;
+    EXPECT_EQ(r.said.find("[ RUN      ]"), std::string::npos) << number;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RoleMutant, ::testing::ValuesIn(role_bugs()), test_name);
 
 TEST(Mutants, have_no_schedule_that_is_not_run) {
   for (const auto& entry : std::filesystem::directory_iterator{folder})
     EXPECT_NE(find_bug(entry.path().stem().string()), nullptr) << entry.path();
+}
+
+/// A process that is still down at the end, whoever is asked.
+TEST(Hunt, does_not_find_a_bug_in_a_world_that_breaks_without_it) {
+  using namespace std::chrono_literals;
+  schedule what;
+  what.faults_until = 1h; // nothing is healed before the end
+  what.until = 20s;
+  what.actions = {{1s, "crash", "scheduler-0", {{"down", "1h"}}}};
+  const auto& bug = planted_bugs().front();
+  ASSERT_EQ(run_apart(what, &bug).breaks, "L5");
+  EXPECT_EQ(shown_by(what, bug).breaks, "");
 }
 
 TEST(RunApart, holds_without_a_bug) {

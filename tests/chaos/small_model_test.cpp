@@ -3,20 +3,12 @@
 //
 // The numbers are exact: the search is deterministic. A change of the protocol changes them; what
 // must not change is that nothing breaks and that nothing is left out.
-#include "chaos/small/exhaust.hpp"
+#include "tests/chaos/small_search.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 namespace tutti::chaos::small {
 namespace {
-
-std::string told(const exhaust_result& r) {
-  if (!r.broken)
-    return "nothing broke";
-  return fmt::format("{}: {}\n  {}", r.broken->id, r.broken->what, fmt::join(r.path, "\n  "));
-}
 
 exhaust_options path(bool is_fast, std::uint32_t faults) {
   return {.of = {.fast_path = is_fast}, .faults = faults};
@@ -27,21 +19,8 @@ struct SmallModel : testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Path, SmallModel, testing::Bool(),
                          [](const auto& x) { return x.param ? "fast" : "long"; });
 
-TEST_P(SmallModel, holds_in_every_order_without_a_fault) {
-  auto how = path(GetParam(), 0);
-  how.is_reduced = false;
-  const auto all = exhaust(how);
-  EXPECT_TRUE(all.is_complete && !all.broken) << told(all);
-  EXPECT_EQ(all.states, 545u);
-}
-
-TEST_P(SmallModel, ends_in_the_same_states_with_and_without_reduction) {
-  auto how = path(GetParam(), 0);
-  const auto reduced = exhaust(how);
-  how.is_reduced = false;
-  const auto all = exhaust(how);
-  EXPECT_EQ(reduced.ends, all.ends);
-  EXPECT_EQ(reduced.states, 372u);
+TEST_P(SmallModel, holds_in_every_order_without_a_fault_with_and_without_reduction) {
+  expect_every_order(path(GetParam(), 0), 372, 545);
 }
 
 TEST_P(SmallModel, holds_in_every_order_with_one_fault_that_no_process_dies_of) {
@@ -106,15 +85,7 @@ exhaust_options beside_others(std::uint32_t faults, std::vector<fault_kind> kind
 }
 
 TEST(SmallObjects, hold_in_every_order_without_a_fault_with_and_without_reduction) {
-  auto how = beside_others(0);
-  const auto reduced = exhaust(how);
-  EXPECT_TRUE(reduced.is_complete && !reduced.broken) << told(reduced);
-  EXPECT_EQ(reduced.states, 408u);
-  how.is_reduced = false;
-  const auto all = exhaust(how);
-  EXPECT_TRUE(all.is_complete && !all.broken) << told(all);
-  EXPECT_EQ(all.states, 596u);
-  EXPECT_EQ(reduced.ends, all.ends);
+  expect_every_order(beside_others(0), 408, 596);
 }
 
 TEST(SmallObjects, hold_in_every_order_with_one_fault_that_no_process_dies_of) {

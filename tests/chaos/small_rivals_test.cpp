@@ -4,21 +4,12 @@
 // As in small_model_test.cpp the numbers are exact.
 #include <algorithm>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "base/mutant.hpp"
-#include "chaos/small/exhaust.hpp"
+#include "tests/chaos/small_search.hpp"
 
 namespace tutti::chaos::small {
 namespace {
-
-std::string told(const exhaust_result& r) {
-  if (!r.broken)
-    return "nothing broke";
-  return fmt::format("{}: {}\n  {}", r.broken->id, r.broken->what, fmt::join(r.path, "\n  "));
-}
 
 /// What a configuration of the world finds: states of each search.
 struct expected {
@@ -49,15 +40,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& x) { return x.param.name; });
 
 TEST_P(SmallVictim, is_evicted_in_every_order_without_a_fault_with_and_without_reduction) {
-  auto how = search_of(GetParam(), 0);
-  const auto reduced = exhaust(how);
-  EXPECT_TRUE(reduced.is_complete && !reduced.broken) << told(reduced);
-  EXPECT_EQ(reduced.states, GetParam().none);
-  how.is_reduced = false;
-  const auto all = exhaust(how);
-  EXPECT_TRUE(all.is_complete && !all.broken) << told(all);
-  EXPECT_EQ(all.states, GetParam().all);
-  EXPECT_EQ(reduced.ends, all.ends);
+  expect_every_order(search_of(GetParam(), 0), GetParam().none, GetParam().all);
 }
 
 TEST_P(SmallVictim, is_evicted_for_a_decision_only_when_something_is_lost_repeated_or_deleted) {
@@ -138,15 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
 /// Upholds L3: of two gangs that ask shard by shard one wins in every order, and the other one's
 /// tries come to rest.
 TEST_P(SmallRivals, come_to_rest_with_one_winner_in_every_order) {
-  auto how = search_of(GetParam(), 0);
-  const auto reduced = exhaust(how);
-  EXPECT_TRUE(reduced.is_complete && !reduced.broken) << told(reduced);
-  EXPECT_EQ(reduced.states, GetParam().none);
-  how.is_reduced = false;
-  const auto all = exhaust(how);
-  EXPECT_TRUE(all.is_complete && !all.broken) << told(all);
-  EXPECT_EQ(all.states, GetParam().all);
-  EXPECT_EQ(reduced.ends, all.ends);
+  expect_every_order(search_of(GetParam(), 0), GetParam().none, GetParam().all);
 }
 
 TEST_P(SmallRivals, never_hold_the_same_room_with_one_fault_as_far_as_the_budget_goes) {
@@ -179,19 +154,6 @@ TEST(SmallRival, is_not_bound_where_another_decision_collides) {
   EXPECT_EQ(r.states, how.states_max);
   EXPECT_GT(r.passed["P11"], 0u);
 }
-
-#ifdef TUTTI_MUTANTS
-/// A test of the judge: a shard that acks both.
-TEST(SmallRival, that_is_acked_beside_another_is_found_out) {
-  auto how = scattered({.log = log_kind::objects, .gangs = 2, .retries_at_once = 0}, 0, {}, 1);
-  how.begins_with_collision = true;
-  how.states_max = 100'000;
-  base::plant(base::mutant::ack_colliding);
-  const auto r = exhaust(how);
-  base::plant(base::mutant::none);
-  EXPECT_TRUE(r.broken);
-}
-#endif
 
 /// Each row is told by the tests of at least one of the worlds above and in small_model_test.cpp.
 TEST(SmallSearch, leaves_no_row_of_the_crash_table_out_of_all_worlds) {
