@@ -4,6 +4,8 @@
 #include <boost/url/url_view.hpp>
 #include <fmt/core.h>
 
+#include "bridge/http_text.hpp"
+
 namespace tutti::bridge {
 namespace {
 
@@ -35,6 +37,8 @@ base::result<server_url> parse_server_url(std::string_view text) {
   server_url out;
   out.is_tls = is_tls;
   out.host = url->host_address();
+  if (!is_header_word(out.host)) // "%0d%0a" in it would begin a header of its own
+    return wrong(text, "has a host that is no name and no address");
   out.port = port_of(*url, is_tls);
   out.path = std::string{url->encoded_path().data(), url->encoded_path().size()};
   const bool is_torn = !out.path.empty() && !out.path.starts_with('/'); // of "host:x" the x

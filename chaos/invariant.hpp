@@ -9,8 +9,9 @@
 //     deliveries, and   written (S2); the sums of what is on nodes and promised against those that
 //     at the end        are kept up (J1), and against the most that a node has ever offered (S1a,
 //                       S1b); all plans among themselves (S5, S6, S7, S9); who is bound, by
-//                       whose word and in which domain (S3, P2); what shards hold, for whom, and
-//                       whether they take their view for fresh (S10, S12)
+//                       whose word and in which domain (S3, P2); that no queue lists a gang twice
+//                       (S13); what shards hold, for whom, and whether they take their view for
+//                       fresh (S10, S12)
 //     every 5 s of a    what may lag for a moment, and not for longer: half a minute for the queue
 //     calm world, and   (S13, S14), a topology that believes in other nodes (L4) and room in doubt
 //     at the end        (L2), two minutes for room whose decision is done (S10: a view must have

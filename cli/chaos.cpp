@@ -223,8 +223,10 @@ namespace {
 /// One part of the matrix: a row per fault, "-" for what cannot meet.
 void print_cells(const chaos::coverage_matrix& hits, const std::vector<std::string_view>& faults,
                  const chaos::state_group& columns) {
-  constexpr std::size_t digits = 5;
-  const auto width = [](std::string_view state) { return std::max(state.size(), digits) + 2; };
+  const auto width = [](std::string_view state) {
+    constexpr std::size_t digits = 5;
+    return std::max<std::size_t>(state.size(), digits) + 2;
+  };
   fmt::print("{:<15}", columns.name);
   for (const auto state : columns.states)
     fmt::print("{:>{}}", state, width(state));

@@ -136,9 +136,9 @@ struct GangGroup @0xd450a13a3927092e {
 }
 
 # What stands in a slot. `cancelled`, `adoptedBy` and `isDone` only grow; the rest is written once.
-# `bound` is written with DONE, FNV-1a 64, mixed, of the uids of members: those who were given up and
-# are bound all the same. Where the plan is dropped (groups, boundAlready, chosen, seatVersions and
-# cancelled are empty then), all members that are bound.
+# `bound` is written with DONE, FNV-1a 64, mixed, of the uids of members: those who were given up
+# and are bound all the same. Where the plan is dropped (groups, boundAlready, chosen, seatVersions
+# and cancelled are empty then), all members that are bound.
 struct Decision @0xef9bacfd46d17131 {
   by @0 :AttemptId;
   what @1 :Verdict;

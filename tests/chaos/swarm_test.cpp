@@ -99,8 +99,9 @@ TEST(Run, looks_at_every_promise) {
   // E2 is a process that has ended (chaos/hunt.cpp), E3 is watched by `run` itself.
   const std::set<std::string_view> seen_by_others{"E2", "E3"};
   for (const auto& promise : invariants())
-    if (!seen_by_others.contains(promise.id))
+    if (!seen_by_others.contains(promise.id)) {
       EXPECT_GT(looks[std::string{promise.id}], 0u) << promise.id << " " << promise.sentence;
+    }
 }
 
 /// Upholds E1: users and the cluster may do what they like, and no role calls that an error.

@@ -108,9 +108,9 @@ struct LeftOut : QueueWorld {
     no_room.wanted = 1;
     no_room.view_version = 5;
     synced();
-    group("g", {.min = 2});
     for (const auto* name : {"a", "b", "c"})
       pod(name, {.group = "g"});
+    group("g", {.min = 2}); // last, so that nobody comes during the attempt
     EXPECT_EQ(tried(), names{"g"});
   }
   void two_are_bound() { over(new_attempt("g"), attempt_outcome::bound, no_room, {"a", "b"}); }
