@@ -182,6 +182,8 @@ TEST_F(left_out, the_end_says_why_members_have_no_seat_if_all_that_have_one_are_
 TEST_F(left_out, the_end_says_nothing_of_them_after_a_takeover) {
   is_binding_without_p0();
   restarts();
+  reads("p1", pod_state::pending);
+  reads("p2", pod_state::pending);
   acks(1);
   acks(2);
   nodes_give_leave();

@@ -120,7 +120,9 @@ TEST(ScenarioRun, the_safety_of_a_gang_needs_no_word_in_the_file) {
 }
 
 TEST(ScenarioRun, what_comes_after_until_goes_on_from_the_moment_at_which_the_facts_hold) {
-  const auto got = run(with_steps("- nodes: {n1: {cpu: 4}}\n- pods: {o: {cpu: 4, node: n1}}\n"
+  // The facts hold when the grace of a minute ends, long after `until` was begun.
+  const auto got = run(with_steps("- nodes: {n1: {cpu: 4}}\n"
+                                  "- pods: {o: {cpu: 4, node: n1, grace: 60s}}\n"
                                   "- group: {A: {min: 1}}\n- pods: {a: {group: A, cpu: 4}}\n"
                                   "- settle: {}\n- delete: [o]\n- until: {bound: {o: none}}\n"
                                   "- mark: gone\n- settle: {}\n"
