@@ -211,9 +211,12 @@ INSTANTIATE_TEST_SUITE_P(
         odd_server{"is_a_web_site",
                    "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello",
                    {"does not speak like an API server", "hint: name another API server"}},
-        odd_server{"is_too_new",
+        odd_server{"is_of_another_age",
                    "HTTP/1.1 200 OK\r\ncontent-length: 24\r\n\r\n{\"gitVersion\": \"v9.9.9\"}",
-                   {"v9.9.9", "1.37"}}),
+                   {"v9.9.9", "this program speaks 1.35 and later"}},
+        odd_server{"is_too_old",
+                   "HTTP/1.1 200 OK\r\ncontent-length: 25\r\n\r\n{\"gitVersion\": \"v1.34.9\"}",
+                   {"v1.34.9", "this program speaks 1.35 and later"}}),
     [](const auto& x) { return x.param.name; });
 
 } // namespace
