@@ -141,13 +141,18 @@ checker::whereabouts checker::whereabouts_of(const std::string& name,
     ++out.bound;
     out.has_heirs |= pod->bound_since < group.since;
     const auto node = truth_.nodes().find(pod->node);
-    out.has_moved |= node == truth_.nodes().end() || node->second.has_moved;
-    if (node != truth_.nodes().end())
-      if (const auto label = node->second.labels.find(group.topology_key);
-          label != node->second.labels.end())
-        out.domains.insert(label->second);
+    const bool is_there = node != truth_.nodes().end();
+    out.has_moved |= !is_there || node->second.has_moved;
+    if (is_there && node->second.labels.contains(group.topology_key))
+      out.domains.insert(node->second.labels.at(group.topology_key));
+    else
+      out.is_nowhere = true;
   }
   return out;
+}
+
+bool checker::is_torn(const whereabouts& where, const group_truth& group) {
+  return where.domains.size() > 1 || (where.is_nowhere && !group.topology_key.empty());
 }
 
 /// How many members a gang lacks to start, or one more once it has.
@@ -163,7 +168,7 @@ bool checker::fits_now(const std::string& gang) const {
       continue;
     const auto where = whereabouts_of(name, group);
     const auto need = need_of(group, where.bound);
-    if (group.is_deleting || need == 0 || where.pending.size() < need || where.domains.size() > 1)
+    if (group.is_deleting || need == 0 || where.pending.size() < need || is_torn(where, group))
       return false;
     return fits(group, where.pending, need, where.domains.empty() ? "" : *where.domains.begin(),
                 true);
@@ -186,8 +191,8 @@ void checker::audit_gangs() {
     const auto need = need_of(group, bound);
     if (group.is_deleting || where.pending.size() < need || need == 0 || !look("L1"))
       continue;
-    if (where.domains.size() > 1)
-      continue; // it is pinned to what does not exist
+    if (is_torn(where, group))
+      continue;
     const auto domain = where.domains.empty() ? std::string{} : *where.domains.begin();
     if (fits(group, where.pending, need, domain, false))
       say("L1", fmt::format("gang {} waits with {} of {} bound, and {} more would fit", name, bound,

@@ -175,9 +175,12 @@ private:
     std::size_t bound = 0;
     std::vector<const pod_truth*> pending;
     std::set<std::string> domains;
-    bool has_moved = false; ///< a node has changed its rack under its pods
-    bool has_heirs = false; ///< members were bound before the group of this uid came
+    bool is_nowhere = false; ///< a member is on a node that is gone, or has no domain
+    bool has_moved = false;  ///< a node has changed its rack under its pods
+    bool has_heirs = false;  ///< members were bound before the group of this uid came
   };
+  /// The gang is pinned to what does not exist: nobody of it may be placed (T-3).
+  static bool is_torn(const whereabouts& where, const group_truth& group);
   whereabouts whereabouts_of(const std::string& name, const group_truth& group) const;
   std::size_t need_of(const group_truth& group, std::size_t bound) const;
   void check_domains(const std::string& name, const group_truth& group);
