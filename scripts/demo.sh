@@ -32,6 +32,7 @@ fail() {
 start() {
   local log="$1"
   shift
+  : >"$log" # it is looked at before the background job may have made it
   "$tutti" local --admin 127.0.0.1:0 "$@" >"$work/out" 2>"$log" &
   daemon=$!
   for _ in $(seq 300); do
