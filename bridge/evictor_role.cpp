@@ -327,6 +327,10 @@ void evictor_role::poll(request_id id, request& r, protocol::effects& out) {
 
 void evictor_role::retry(request_id id, request& r, base::duration at_least,
                          protocol::effects& out) {
+  if (!r.why.empty() && !r.is_stopped) {
+    finish(id); // its grounds may have gone meanwhile: the queue asks again if they have not
+    return;
+  }
   if (r.is_stopped)
     r.at = step::touching;
   const auto wait = backoff({base::limits::resend_first, base::limits::resend_longest}, r.tries,

@@ -29,7 +29,8 @@ namespace tutti::bridge {
 ///
 ///     stop_evicting: what is not deleted yet is touched (rule 7b); then `eviction_stopped`
 ///
-/// Members of a degraded gang go the same way, named by their partition instead of a plan.
+/// Members of a degraded gang go the same way, named by their partition instead of a plan, but for
+/// one thing: what fails is not tried again here. Whoever still has grounds asks again.
 ///
 /// Stateless across restarts: gangs and partitions repeat what they were not answered.
 class evictor_role final : public protocol::role {

@@ -45,6 +45,12 @@ struct Evictor : testing::Test {
     hear(protocol::received{protocol::to_gang({"g"}),
                             protocol::evict{attempt(), {"ns", "big"}, victim(), fence}});
   }
+  void evict_degraded() {
+    hear(protocol::received{
+        protocol::to_partition({3}),
+        protocol::evict{
+            {{"g"}, 4, {5}, 0}, {"ns", "big"}, victim(), {5}, "gang ns/big is degraded"}});
+  }
   void stop(std::vector<protocol::victim> who = {}) {
     hear(protocol::received{protocol::to_gang({"g"}),
                             protocol::stop_evicting{attempt(), std::move(who), {}}});
@@ -98,16 +104,27 @@ TEST_F(Evictor, says_why_then_deletes_exactly_what_it_marked_and_waits_until_it_
 }
 
 TEST_F(Evictor, a_member_of_a_degraded_gang_goes_the_same_way_for_another_reason) {
-  hear(protocol::received{
-      protocol::to_partition({3}),
-      protocol::evict{
-          {{"g"}, 4, {5}, 0}, {"ns", "big"}, victim(), {5}, "gang ns/big is degraded"}});
+  evict_degraded();
   const auto said = body().at("status").at("conditions").at(0);
   EXPECT_EQ(said.at("reason"), "GangDegraded");
   EXPECT_EQ(said.at("message"), "tutti: gang ns/big is degraded");
   show(200, {.version = "8"});
   EXPECT_EQ(body().at("preconditions"),
             boost::json::parse(R"({"uid":"v1","resourceVersion":"8"})"));
+}
+
+TEST_F(Evictor, S9_a_member_of_a_degraded_gang_is_not_deleted_again_unless_that_is_said_again) {
+  evict_degraded();
+  show(200, {.version = "8"});
+  answer(503);
+  show(200, {.version = "8"});
+  wait();
+  EXPECT_TRUE(log.open.empty()) << "the gang may be whole by now";
+  evict_degraded();
+  EXPECT_EQ(log.only().request.method, "PATCH");
+  answer(503); // the mark
+  wait();
+  EXPECT_TRUE(log.open.empty());
 }
 
 TEST_F(Evictor, B3_a_lost_answer_of_a_delete_that_arrived_is_waited_for) {
