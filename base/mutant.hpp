@@ -67,6 +67,7 @@ enum class mutant : std::uint8_t {
   stop_without_a_touch,
   evict_the_reprieved,
   call_a_dying_victim_gone,
+  withdraw_without_stopping,
   // guards
   bind_before_a_guards_ack,
   share_an_exclusive_guard,

@@ -172,6 +172,17 @@ std::vector<exhausted_bug> bugs_of_the_small_models_victims() {
         .shuffle = 4,
         .states_max = states_of_a_bug,
         .states_per_fault = 1000}},
+      {withdraw_without_stopping,
+       "withdraw-without-stopping",
+       "who resumes a decision that cannot be covered withdraws it while its victims may be "
+       "evicted",
+       "S9",
+       {.of = victim,
+        .faults = 2,
+        .kinds = {fault_kind::actor, fault_kind::removal},
+        .shuffle = 1,
+        .states_max = 60'000,
+        .states_per_fault = 60}},
   };
 }
 

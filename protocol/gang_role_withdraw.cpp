@@ -81,7 +81,8 @@ void gang_role::hear(const released& x) {
 void gang_role::withdraw(std::string cause) {
   ensure(rolling_->bound_count() == 0, name_.name);
   const bool is_resumed = gang_ == nullptr;
-  if (is_resumed && state_ == attempt_state::committing && victims_left_ > 0) {
+  if (is_resumed && state_ == attempt_state::committing && victims_left_ > 0
+      && !base::is_planted(base::mutant::withdraw_without_stopping)) {
     go(attempt_state::evicting);
     is_late_ = true;
     late_ = std::move(cause);

@@ -497,7 +497,7 @@ struct pod_read {
 };
 
 /// gang → evictor: mark, then delete, with UID and the version the mark returned. Answered by
-/// `victim_gone` once it really is.
+/// `victim_gone` once it really is; not at all if the victim was reprieved.
 struct evict {
   base::attempt_id attempt;
   object_name gang;
@@ -511,7 +511,7 @@ struct victim_gone {
 };
 /// gang → evictor: stop; touch what is not deleted yet, then answer `eviction_stopped`.
 struct stop_evicting {
-  base::attempt_id attempt;
+  base::attempt_id attempt;  ///< what is asked of it after this is not obeyed
   std::vector<victim> who{}; ///< all victims of the plan: an earlier life of the evictor may have
                              ///< been asked about more than this one knows
   base::epoch_no fence{};    ///< of the sender; 0 = the attempt's own
