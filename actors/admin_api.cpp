@@ -146,11 +146,11 @@ http_reply shards(scheduler& who) {
 /// What the shards that run here hold for attempts. A gang that the queue does not know (any more)
 /// has no `namespace` and is named by its uid.
 http_reply reservations(scheduler& who) {
-  std::map<std::string, json::object, std::less<>> gangs;
   const auto known = ask(who, protocol::to(role_kind::queue), "gangs");
+  std::map<std::string_view, const json::object*> gangs; // by uid
   if (known.is_array())
     for (const auto& g : known.get_array())
-      gangs.emplace(g.at("uid").as_string(), g.as_object());
+      gangs.emplace(g.at("uid").as_string(), &g.as_object());
   json::array rows;
   for (const auto s : shards_here(who)) {
     auto holds = ask(who, protocol::to_shard({s}), "holds");
@@ -161,8 +161,8 @@ http_reply reservations(scheduler& who) {
       row["name"] = fmt::format("{}@{}", row.at("attempt").as_string().c_str(), s);
       row["shard"] = s;
       if (auto pos = gangs.find(row.at("gang").as_string()); pos != gangs.end()) {
-        row["gang"] = pos->second.at("name");
-        row["namespace"] = pos->second.at("namespace");
+        row["namespace"] = pos->second->at("namespace");
+        row["gang"] = pos->second->at("name");
       }
       rows.push_back(std::move(row));
     }

@@ -1,24 +1,13 @@
 #include "actors/api_calls.hpp"
 
-#include <boost/json/parse.hpp>
-#include <fmt/core.h>
+#include <boost/url/parse.hpp>
+#include <boost/url/url_view.hpp>
+
+#include "bridge/json_read.hpp"
 
 namespace tutti::actors {
 
 namespace {
-
-namespace json = boost::json;
-
-std::vector<std::string_view> parts_of(std::string_view path) {
-  std::vector<std::string_view> out;
-  while (!path.empty()) {
-    const auto end = std::min(path.find('/'), path.size());
-    if (end > 0)
-      out.push_back(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return out;
-}
 
 std::string_view verb_of(std::string_view method, bool is_one, bool is_watch) {
   if (method == "GET")
@@ -35,35 +24,28 @@ bool is_for_want_of_a_right(std::string_view message) {
   return message.find("User \"") != message.npos && message.find("\" cannot ") != message.npos;
 }
 
-std::string message_in(const std::string& body) {
-  boost::system::error_code ec;
-  const auto parsed = json::parse(body, ec);
-  const auto* o = ec ? nullptr : parsed.if_object();
-  const auto* text = o == nullptr ? nullptr : o->if_contains("message");
-  return text != nullptr && text->is_string() ? std::string{text->get_string()} : std::string{};
-}
-
 } // namespace
 
 /// /api/VERSION/… or /apis/GROUP/VERSION/…, then [namespaces/NAME/]PLURAL[/NAME[/SUBRESOURCE]].
 api_call call_of(const protocol::http_request& x) {
-  const std::string_view target = x.target;
-  const auto path = target.substr(0, target.find('?'));
-  auto parts = parts_of(path);
+  const auto url = boost::urls::parse_origin_form(x.target);
+  const std::string path = url ? url->path() : x.target;
+  std::vector<std::string> parts;
+  if (url)
+    parts.assign(url->segments().begin(), url->segments().end());
   const bool has_group = !parts.empty() && parts[0] == "apis";
   const std::size_t head = has_group ? 3 : 2;
   if (parts.size() <= head || (parts[0] != "api" && !has_group))
-    return {std::string{verb_of(x.method, true, false)}, std::string{path}};
-  const auto group = has_group ? parts[1] : std::string_view{};
+    return {std::string{verb_of(x.method, true, false)}, path};
+  const auto group = has_group ? parts[1] : std::string{};
   parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(head));
   if (parts[0] == "namespaces" && parts.size() > 2)
     parts.erase(parts.begin(), parts.begin() + 2);
-  api_call out{std::string{verb_of(x.method, parts.size() > 1, x.is_stream)},
-               std::string{parts[0]}};
+  api_call out{std::string{verb_of(x.method, parts.size() > 1, x.is_stream)}, parts[0]};
   if (parts.size() > 2)
-    out.resource.append("/").append(parts[2]);
+    out.resource += "/" + parts[2];
   if (!group.empty())
-    out.resource.append(".").append(group);
+    out.resource += "." + group;
   return out;
 }
 
@@ -77,7 +59,7 @@ void api_calls::heard(const api_call& what, const protocol::event& said) {
   if (answer == nullptr && !is_open && !std::holds_alternative<protocol::answer_unknown>(said))
     return;
   const int status = answer != nullptr ? answer->status : is_open ? 200 : 0;
-  const auto words = status == 403 ? message_in(answer->body) : std::string{};
+  const auto words = status == 403 ? bridge::status_message(answer->body) : std::string{};
   const std::lock_guard lock{mutex_};
   ++counts_[{what, status}];
   if (is_for_want_of_a_right(words))

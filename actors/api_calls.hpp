@@ -16,13 +16,14 @@ namespace tutti::actors {
 
 /// A request as a Role would have to allow it.
 struct api_call {
-  std::string verb; ///< get, list, watch, create, update, patch, delete
-  std::string
-      resource; ///< "pods/binding", "podgroups/status.scheduling.k8s.io": the group behind a dot
+  /// get, list, watch, create, update, patch or delete.
+  std::string verb;
+  /// "pods/binding", "podgroups/status.scheduling.k8s.io": the group behind a dot.
+  std::string resource;
   friend auto operator<=>(const api_call&, const api_call&) = default;
 };
 
-/// `resource` is "version" and the like for paths that are about no resource.
+/// `resource` is the path ("/version") where that is about no resource.
 api_call call_of(const protocol::http_request& x);
 /// "create pods/binding", "patch podgroups/status.scheduling.k8s.io".
 std::string to_text(const api_call& x);

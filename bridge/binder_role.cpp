@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <boost/json/parse.hpp>
-#include <boost/json/value.hpp>
 #include <fmt/core.h>
 
 #include "base/ensure.hpp"
@@ -24,10 +22,7 @@ namespace {
 
 /// "500", or with the words of the Status that came with it.
 std::string failure_text(int status, const std::string& body) {
-  boost::system::error_code failed;
-  const auto said = boost::json::parse(body, failed);
-  const auto message =
-      !failed && said.is_object() ? text_at(said.get_object(), "message") : std::string_view{};
+  const auto message = status_message(body);
   return message.empty() ? fmt::format("{}", status) : fmt::format("{} {}", status, message);
 }
 

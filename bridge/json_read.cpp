@@ -2,6 +2,7 @@
 #include "bridge/json_read.hpp"
 
 #include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
 namespace tutti::bridge {
@@ -20,6 +21,13 @@ std::string_view text_at(const boost::json::object& in, std::string_view key) {
   const auto* found = in.if_contains(key);
   const auto* text = found ? found->if_string() : nullptr;
   return text ? std::string_view{text->data(), text->size()} : std::string_view{};
+}
+
+std::string status_message(const std::string& body) {
+  boost::system::error_code failed;
+  const auto said = boost::json::parse(body, failed);
+  return !failed && said.is_object() ? std::string{text_at(said.get_object(), "message")}
+                                     : std::string{};
 }
 
 std::string key_of(const boost::json::object& metadata) {
