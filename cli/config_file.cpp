@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <utility>
 
@@ -13,6 +12,8 @@
 #include "api/manifest_text.hpp"
 #include "api/quantity.hpp"
 #include "base/limits.hpp"
+#include "base/time.hpp"
+#include "bridge/machine.hpp"
 #include "cli/output.hpp"
 #include "sim/api_server/run_for.hpp"
 
@@ -56,6 +57,20 @@ result take_texts(const json::value& v, std::vector<std::string>& out) {
     out.emplace_back(x.get_string());
   }
   return {};
+}
+
+result take_levels(const json::value& v, local_options& how) {
+  if (auto ok = take_texts(v, how.levels); !ok)
+    return ok;
+  const auto ok = check_levels(how.levels);
+  return ok ? ok : not_allowed("is wrong: " + ok.error().message());
+}
+
+result take_admin(const json::value& v, local_options& how) {
+  if (auto ok = take_text(v, how.admin); !ok)
+    return ok;
+  const auto ok = check_address(how.admin);
+  return ok ? ok : not_allowed("is wrong: " + ok.error().message());
 }
 
 result take_profiles(const json::value& v, local_options& how) {
@@ -136,8 +151,7 @@ std::vector<config_field> make_fields() {
       {"profiles", "", "a list of {schedulerName: NAME}", take_profiles,
        [](const o& how) { return profiles_of(how.scheduler_names); }},
       {"topology.levels", "--topology", "label keys, outermost first; the last is the rack",
-       [](const v& x, o& how) { return take_texts(x, how.levels); },
-       [](const o& how) { return how.levels.empty() ? v{} : list_of(how.levels); }},
+       take_levels, [](const o& how) { return how.levels.empty() ? v{} : list_of(how.levels); }},
       {"store.dataDir", "--data-dir", "the path of a directory",
        [](const v& x, o& how) { return take_text(x, how.data_dir); },
        [](const o& how) { return v(how.data_dir); }},
@@ -156,8 +170,7 @@ std::vector<config_field> make_fields() {
       {"events.steps", "--step-events", "true or false",
        [](const v& x, o& how) { return take_flag(x, how.step_events); },
        [](const o& how) { return v(how.step_events); }},
-      {"admin.address", "--admin", "HOST:PORT; \"\" = none",
-       [](const v& x, o& how) { return take_text(x, how.admin); },
+      {"admin.address", "--admin", "HOST:PORT; \"\" = none", take_admin,
        [](const o& how) { return v(how.admin); }},
   };
 }
@@ -234,11 +247,11 @@ const std::vector<config_field>& config_fields() {
 
 result read_config(const std::string& file, const std::function<bool(std::string_view)>& is_given,
                    local_options& how) {
-  std::ifstream in{file};
-  const std::string text{std::istreambuf_iterator<char>{in}, {}};
-  if (!in.is_open() || in.bad())
-    return error{code::not_found, file + ": cannot be read", "name another file with --config"};
-  auto documents = api::parse_documents(text);
+  const auto text = bridge::this_machine(base::system_clock{})->read(file);
+  if (!text)
+    return error{text.error().what(), text.error().message(), "name another file with --config"}.in(
+        file);
+  auto documents = api::parse_documents(*text);
   if (!documents)
     return documents.error().in(file);
   if (documents->size() != 1 || !documents->front().content.is_object())

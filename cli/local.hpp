@@ -47,6 +47,11 @@ struct local_options {
 /// be read, flags that exclude each other, a `fault` (text of $TUTTI_FAULT) that is no fault point.
 base::result<void> check_local(const local_options& how, const std::string& fault);
 
+/// `bad_input` for label keys that are empty or there twice.
+base::result<void> check_levels(const std::vector<std::string>& levels);
+/// `bad_input` for an address that is neither empty nor HOST:PORT.
+base::result<void> check_address(const std::string& text);
+
 /// `already_exists` if the port of --listen is taken, before anything is opened.
 base::result<void> try_listen(const local_options& how);
 

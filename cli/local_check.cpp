@@ -39,13 +39,6 @@ base::result<void> excludes(const char* flag,
   return {};
 }
 
-base::result<void> check_address(const char* flag, const std::string& text) {
-  if (text.empty())
-    return {};
-  auto read = actors::parse_host_port(text);
-  return read ? base::result<void>{} : read.error().in(flag);
-}
-
 base::result<void> check_server(const std::string& server) {
   if (server.empty())
     return {};
@@ -95,16 +88,6 @@ base::result<void> check_combination(const local_options& how) {
   return {};
 }
 
-base::result<void> check_levels(const std::vector<std::string>& levels) {
-  std::set<std::string> seen;
-  for (const auto& key : levels)
-    if (key.empty() || !seen.insert(key).second)
-      return wrong(key.empty() ? "--topology: a label key is empty"
-                               : fmt::format("--topology: {} stands there twice", key),
-                   "for example --topology topology.kubernetes.io/zone,example.com/rack");
-  return {};
-}
-
 base::result<void> check_fault(const std::string& fault) {
   if (fault.empty())
     return {};
@@ -122,13 +105,33 @@ base::result<void> check_fault(const std::string& fault) {
   return {};
 }
 
+base::result<void> in(const char* flag, base::result<void> x) {
+  return x ? x : x.error().in(flag);
+}
+
 } // namespace
+
+base::result<void> check_address(const std::string& text) {
+  if (text.empty())
+    return {};
+  auto read = actors::parse_host_port(text);
+  return read ? base::result<void>{} : read.error();
+}
+
+base::result<void> check_levels(const std::vector<std::string>& levels) {
+  std::set<std::string> seen;
+  for (const auto& key : levels)
+    if (key.empty() || !seen.insert(key).second)
+      return wrong(key.empty() ? "a label key is empty" : fmt::format("{} stands there twice", key),
+                   "for example topology.kubernetes.io/zone,example.com/rack");
+  return {};
+}
 
 base::result<void> check_local(const local_options& how, const std::string& fault) {
   for (const auto& found :
        {check_fault(fault), check_server(how.elsewhere.server),
-        check_address("--listen", how.listen), check_address("--admin", how.admin),
-        check_combination(how), check_levels(how.levels)})
+        in("--listen", check_address(how.listen)), in("--admin", check_address(how.admin)),
+        check_combination(how), in("--topology", check_levels(how.levels))})
     if (!found)
       return found;
   return {};

@@ -141,6 +141,11 @@ const std::vector<bad_config>& bad_configs() {
        "allowed: a list of {schedulerName: NAME}"},
       {"twins", h + "profiles: [{schedulerName: a}, {schedulerName: a}]\n",
        "profiles has two profiles of one name", "allowed: a list of {schedulerName: NAME}"},
+      {"twin_levels", h + "topology: {levels: [a, a]}\n",
+       "topology.levels is wrong: a stands there twice",
+       "allowed: label keys, outermost first; the last is the rack"},
+      {"no_address", h + "admin: {address: here}\n",
+       "admin.address is wrong: ", "allowed: HOST:PORT; \"\" = none"},
       {"no_levels", h + "topology: {levels: [7]}\n", "topology.levels has an entry that is no text",
        "allowed: label keys, outermost first; the last is the rack"},
   };
@@ -165,7 +170,12 @@ TEST_F(Config, that_is_not_there_and_a_store_that_nobody_names_are_said) {
   const auto missing =
       run({"scheduler", "--config", home_.sub("none.yaml"), "--write-config-to", "-"});
   EXPECT_EQ(missing.code(), 1);
-  EXPECT_NE(missing.err.find("none.yaml: cannot be read"), std::string::npos) << missing.err;
+  EXPECT_NE(missing.err.find("none.yaml: No such file"), std::string::npos) << missing.err;
+  const auto directory = run({"scheduler", "--config", home_.path(), "--write-config-to", "-"});
+  EXPECT_EQ(directory.code(), 1);
+  EXPECT_NE(directory.err.find(home_.path() + ": "), std::string::npos) << directory.err;
+  EXPECT_NE(directory.err.find("name another file with --config"), std::string::npos)
+      << directory.err;
   const auto nowhere = in_force(head);
   EXPECT_EQ(nowhere.code(), 2);
   EXPECT_NE(nowhere.err.find("--data-dir"), std::string::npos) << nowhere.err;
