@@ -35,21 +35,19 @@ is_running() { # PART
   local pid since
   read -r pid since <"$state/pids/$1" 2>/dev/null && [[ "$(started_at "$pid")" == "$since" ]]
 }
-end_part() { # PART SIGNAL
-  is_running "$1" || return 0
+end_part() { # PART
   local pid
-  read -r pid _ <"$state/pids/$1"
-  kill "-$2" "$pid" 2>/dev/null || true
-  for _ in {1..100}; do
-    is_running "$1" || return 0
+  while is_running "$1"; do
+    read -r pid _ <"$state/pids/$1"
+    kill -KILL "$pid" 2>/dev/null || true
     sleep 0.05
   done
-  kill -KILL "$pid" 2>/dev/null || true
 }
-stop_all() { # clients first
+# Nobody reads the data afterwards, and an API server takes its time to end in order.
+stop_all() {
   local part
   for part in kube-scheduler kube-controller-manager kube-apiserver etcd; do
-    [[ ! -f "$state/pids/$part" ]] || end_part "$part" TERM
+    [[ ! -f "$state/pids/$part" ]] || end_part "$part"
   done
 }
 launch() { # PART: its arguments stand in a file, so that it can be started again
@@ -247,7 +245,7 @@ case "$verb" in
     [[ -f "$state/args/$part" ]] || fail "there is no \"$part\" in $state"
     assets="$(<"$state/assets")"
     if [[ "$verb" == kill ]]; then
-      end_part "$part" KILL
+      end_part "$part"
     else
       launch "$part"
       wait_for "$part"

@@ -2,7 +2,7 @@
 # Builds the parts of a Kubernetes control plane that tests run against, from Go modules, once.
 #
 #   scripts/kube_assets.sh [VERSION…]         builds what is missing; prints the folder of each version
-#   scripts/kube_assets.sh --all              for every version that the tests know
+#   scripts/kube_assets.sh --all              every version that is known here
 #   scripts/kube_assets.sh --find [VERSION…]  builds nothing: prints the folder, or fails with a reason
 #
 # A folder holds etcd, kube-apiserver, kube-controller-manager and kube-scheduler, and can be used as
@@ -12,7 +12,7 @@
 # afterwards. Exit codes: 0 all there, 1 cannot be had (one line says why), 2 wrong usage.
 set -euo pipefail
 
-versions=(v1.37.2 v1.36.3) # the first is the default
+versions=(v1.37.2 v1.36.3) # the first is the default, and what tests/live runs against
 parts=(etcd kube-apiserver kube-controller-manager kube-scheduler)
 cache="${TUTTI_KUBE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/tutti/kube}"
 
@@ -47,10 +47,12 @@ find_version() {
   fi
 }
 
-# Prints where the module cache has PATH@VERSION.
+# Prints where the module cache has PATH@VERSION; says why it has not.
 module_dir() {
-  (cd "$work" && GOFLAGS=-mod=mod go mod download -json "$1") |
-    sed -n 's/^\t"Dir": "\(.*\)",\{0,1\}$/\1/p'
+  local said
+  said="$(cd "$work" && GOFLAGS=-mod=mod go mod download -json "$1")" || true
+  sed -n 's/^\t"Error": "\(.*\)",\{0,1\}$/kube_assets: \1/p' <<<"$said" >&2
+  sed -n 's/^\t"Dir": "\(.*\)",\{0,1\}$/\1/p' <<<"$said"
 }
 
 # A module of our own with exactly the dependencies of PATH@VERSION: its go.mod with the local
@@ -58,32 +60,35 @@ module_dir() {
 make_module() { # PATH VERSION FOLDER
   local from
   from="$(module_dir "$1@$2")"
-  [[ -n "$from" ]] || fail "the module proxy has no $1 $2"
+  [[ -n "$from" ]] || return 1
   mkdir -p "$3"
   sed -E -e 's|^module .*|module tutti.invalid/assets|' \
     -e "s|^(\t?)(replace )?(k8s\.io/[a-z0-9-]+) => \./staging/.*|\1\2\3 => \3 v0.${2#v1.}|" \
-    -e '/ => \.\.?\//d' "$from/go.mod" >"$3/go.mod"
-  cp "$from/go.sum" "$3/go.sum"
-  chmod u+w "$3/go.mod" "$3/go.sum"
-  (cd "$3" && go mod edit -require="$1@$2")
+    -e '/ => \.\.?\//d' "$from/go.mod" >"$3/go.mod" &&
+    cp "$from/go.sum" "$3/go.sum" && chmod u+w "$3/go.mod" "$3/go.sum" &&
+    (cd "$3" && go mod edit -require="$1@$2")
 }
 
+# Each step says itself that it has failed: `set -e` does not hold in what stands before `||`.
 build_part() { # VERSION PART
   local version="$1" part="$2" module package flags="-s -w" start=$SECONDS p
   if [[ "$part" == etcd ]]; then
     module="$work/etcd" package=go.etcd.io/etcd/server/v3
-    [[ -d "$module" ]] || make_module "$package" "$(etcd_version "$version")" "$module"
+    [[ -d "$module" ]] || make_module "$package" "$(etcd_version "$version")" "$module" || return 1
   else
     module="$work/kube" package="k8s.io/kubernetes/cmd/$part"
-    [[ -d "$module" ]] || make_module k8s.io/kubernetes "$version" "$module"
+    [[ -d "$module" ]] || make_module k8s.io/kubernetes "$version" "$module" || return 1
     for p in k8s.io/component-base/version k8s.io/client-go/pkg/version; do # gates follow the version
       flags+=" -X $p.gitVersion=$version -X $p.gitMajor=1"
       flags+=" -X $p.gitMinor=$(cut -d. -f2 <<<"$version") -X $p.gitTreeState=clean"
     done
   fi
   say "building $part of $version"
-  (cd "$module" && go build -mod=mod -trimpath -buildvcs=false -ldflags "$flags" -o "$work/$part" "$package")
-  mv "$work/$part" "$cache/$version/$part"
+  # Beside its place first: nobody must find half of it.
+  (cd "$module" &&
+    go build -mod=mod -trimpath -buildvcs=false -ldflags "$flags" -o "$cache/$version/.$part.$$" "$package") ||
+    return 1
+  mv "$cache/$version/.$part.$$" "$cache/$version/$part" || return 1
   say "built $part in $((SECONDS - start)) s"
 }
 

@@ -4,20 +4,10 @@
 # The protocol's models take some minutes; `TUTTI_CTEST_ARGS="-LE model"` leaves them out.
 # `TUTTI_PRESET=asan` builds and runs the same under the sanitizers, in some three times the time.
 # Where there is Go, the parts of a real control plane are built once, in five to seven minutes, and
-# kept outside the build tree; `TUTTI_KUBE=none` leaves that out. `--all` is for every release of
-# Kubernetes that the tests know. Without them their tests are skipped, and counted.
+# kept outside the build tree; `TUTTI_KUBE=none` leaves that out. Without them their tests are
+# skipped, and counted.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-
-kube_versions=()
-case "${1:-}" in
-  '') ;;
-  --all) kube_versions=(--all) ;;
-  *)
-    echo "usage: scripts/test.sh [--all]" >&2
-    exit 2
-    ;;
-esac
 
 ./scripts/setup.sh
 
@@ -31,7 +21,7 @@ cmake --build --preset "$preset" -j "$(nproc)"
 
 # No registry at hand, an old Go: the tests say why they are skipped.
 if [[ "${TUTTI_KUBE:-}" != none ]]; then
-  timeout 1500 ./scripts/kube_assets.sh "${kube_versions[@]}" >/dev/null ||
+  timeout 1500 ./scripts/kube_assets.sh >/dev/null ||
     echo "test.sh: no control plane can be built here" >&2
 fi
 
