@@ -25,6 +25,8 @@ struct request_seen {
   std::string user;
   std::string resource; ///< "pods/binding"
   std::string name;
+  std::string uri;
+  bool is_of_a_scheduler = false;
   std::int64_t code = 0;
 };
 
@@ -47,6 +49,8 @@ std::vector<request_seen> requests_in(const std::string& audit_log) {
                    .user = text_at(x.at("user").as_object(), "username"),
                    .resource = text_at(what, "resource") + (part.empty() ? "" : "/" + part),
                    .name = text_at(what, "name"),
+                   .uri = text_at(x, "requestURI"),
+                   .is_of_a_scheduler = text_at(x, "userAgent").starts_with("tutti/"),
                    .code = x.at("responseStatus").at("code").to_number<std::int64_t>()});
   }
   return out;
@@ -67,6 +71,14 @@ std::map<std::string, int> bindings_taken(const std::string& audit_log) {
   for (const auto& r : requests_in(audit_log))
     if (r.resource == "pods/binding" && r.code == 201)
       ++out[r.name];
+  return out;
+}
+
+std::map<std::string, int> lists_begun(const std::string& audit_log) {
+  std::map<std::string, int> out;
+  for (const auto& r : requests_in(audit_log))
+    if (r.is_of_a_scheduler && r.uri.find("sendInitialEvents=true") != r.uri.npos)
+      ++out[r.resource];
   return out;
 }
 

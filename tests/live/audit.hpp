@@ -10,6 +10,10 @@ namespace tutti::live {
 /// Per pod, the Bindings that the API server has taken.
 std::map<std::string, int> bindings_taken(const std::string& audit_log);
 
+/// How many times a scheduler has begun to list from scratch, by kind: `sendInitialEvents`. A watch
+/// is in the log once it has ended.
+std::map<std::string, int> lists_begun(const std::string& audit_log);
+
 /// "create pods/binding" of each request of that user which was refused for want of a right.
 std::set<std::string> rights_missed(const std::string& audit_log, const std::string& user);
 /// The same of each that was answered otherwise.

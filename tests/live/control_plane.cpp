@@ -128,6 +128,22 @@ void control_plane::create(const std::string& manifest) const {
   }
 }
 
+commands::gang_text our_gang(std::string name, int members, int cpu, std::string more) {
+  return {.name = std::move(name),
+          .members = members,
+          .min = members,
+          .cpu = cpu,
+          .more = ", schedulerName: tutti" + std::move(more)};
+}
+
+void expect_bound(const daemon& scheduler, const std::string& gang) {
+  // Longer than the scheduler rests after a refusal for want of a right.
+  const auto is_bound = [&] {
+    return scheduler.ask({"wait", "gang/" + gang, "--timeout", "5"}).code() == 0;
+  };
+  EXPECT_TRUE(commands::eventually(is_bound, 60s)) << scheduler.ask({"explain", "gang", gang}).out;
+}
+
 daemon Live::start_scheduler(const control_plane& on, std::map<std::string, std::string> env,
                              const std::string& who) const {
   return daemon{{.what = {"--kubeconfig", on.kubeconfig(who), "--data-dir", home_.sub("scheduler")},

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/commands/api_client.hpp"
+#include "tests/commands/manifests.hpp"
 #include "tests/commands/tutti.hpp"
 
 namespace tutti::live {
@@ -49,6 +50,12 @@ private:
   api_client api_;
   std::uint16_t etcd_port_ = 0;
 };
+
+/// Members that are ours: on a genuine cluster those without a word belong to kube-scheduler.
+commands::gang_text our_gang(std::string name, int members, int cpu, std::string more = {});
+
+/// Fails the test if the gang is not bound in time.
+void expect_bound(const daemon& scheduler, const std::string& gang);
 
 /// A test with a control plane and schedulers on it; skipped, with the reason, where there is none.
 class Live : public testing::Test {

@@ -1,7 +1,6 @@
 // What the cluster serves decides how groups are spoken of.
 #include <gtest/gtest.h>
 
-#include "tests/commands/manifests.hpp"
 #include "tests/live/control_plane.hpp"
 
 namespace tutti::live {
@@ -14,7 +13,7 @@ class Dialect : public Live {};
 
 TEST_F(Dialect, that_alone_is_served_is_spoken) {
   control_plane on{{"--api-arg", "--runtime-config=scheduling.k8s.io/v1beta1=false"}};
-  auto text = manifest(commands::gang_text{.name = "pair", .more = ", schedulerName: tutti"});
+  auto text = manifest(our_gang("pair", 2, 1));
   const std::string newest = "v1beta1";
   text.replace(text.find(newest), newest.size(), "v1alpha3");
   on.create(nodes_in_racks(2) + text);
@@ -23,8 +22,7 @@ TEST_F(Dialect, that_alone_is_served_is_spoken) {
             std::string::npos)
       << scheduler.itself().err();
   EXPECT_NE(scheduler.ask({"version"}).out.find("scheduling.k8s.io/v1alpha3"), std::string::npos);
-  const auto said = scheduler.ask({"wait", "gang/pair", "--timeout", "12"});
-  EXPECT_EQ(said.code(), 0) << said.err;
+  expect_bound(scheduler, "pair");
   scheduler.stop();
 }
 

@@ -15,20 +15,6 @@ using commands::look_at;
 using commands::manifest;
 using commands::nodes_in_racks;
 
-/// Members that are ours: on a real cluster those without a word belong to kube-scheduler.
-commands::gang_text gang(std::string name, int members, int cpu, std::string more = {}) {
-  return {.name = std::move(name),
-          .members = members,
-          .min = members,
-          .cpu = cpu,
-          .more = ", schedulerName: tutti" + std::move(more)};
-}
-
-void expect_bound(const daemon& scheduler, const std::string& gang) {
-  const auto said = scheduler.ask({"wait", "gang/" + gang, "--timeout", "12"});
-  EXPECT_EQ(said.code(), 0) << said.err;
-}
-
 std::string group_path(const std::string& gang) {
   return "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups/" + gang;
 }
@@ -51,7 +37,8 @@ void expect_each_bound_once(const control_plane& on) {
 
 TEST_F(Live, gangs_are_bound_whole_or_not_at_all) {
   control_plane on;
-  on.create(nodes_in_racks(4) + manifest(gang("good", 4, 2)) + manifest(gang("huge", 9, 3)));
+  on.create(nodes_in_racks(4) + manifest(our_gang("good", 4, 2))
+            + manifest(our_gang("huge", 9, 3)));
   auto scheduler = start_scheduler(on);
   expect_bound(scheduler, "good");
   EXPECT_TRUE(eventually([&] {
@@ -76,7 +63,7 @@ TEST_F(Live, gangs_are_bound_whole_or_not_at_all) {
 
 TEST_F(Live, a_gang_waits_for_its_last_member) {
   control_plane on;
-  auto three = gang("late", 2, 1);
+  auto three = our_gang("late", 2, 1);
   three.min = 3;
   on.create(nodes_in_racks(2) + manifest(three));
   auto scheduler = start_scheduler(on);
@@ -94,7 +81,7 @@ TEST_F(Live, a_gang_waits_for_its_last_member) {
 TEST_F(Live, gates_are_honoured_and_so_is_a_selector_that_comes_when_they_go) {
   control_plane on;
   on.create(nodes_in_racks(3)
-            + manifest(gang("gated", 2, 1, ", schedulingGates: [{name: quota}]")));
+            + manifest(our_gang("gated", 2, 1, ", schedulingGates: [{name: quota}]")));
   auto scheduler = start_scheduler(on);
   EXPECT_TRUE(eventually([&] {
     return scheduler.ask({"explain", "gang", "gated"}).out.find("Gated") != std::string::npos;

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/commands/judge.hpp"
-#include "tests/commands/manifests.hpp"
 #include "tests/live/audit.hpp"
 #include "tests/live/control_plane.hpp"
 
@@ -47,8 +46,7 @@ TEST_F(Rights, of_the_role_are_enough) {
   daemon scheduler{{.what = {"--kubeconfig", on.kubeconfig("plain"), "--data-dir",
                              home_.sub("scheduler"), "--evict-degraded", "--repair-deadline", "1"},
                     .verb = "scheduler"}};
-  const auto said = scheduler.ask({"wait", "gang/trio", "--timeout", "12"});
-  EXPECT_EQ(said.code(), 0) << said.err;
+  expect_bound(scheduler, "trio");
   // One member goes and does not come back: the others are evicted.
   const std::string pods = "/api/v1/namespaces/default/pods/";
   EXPECT_EQ(on.api().remove(pods + "trio-0?gracePeriodSeconds=0").status, 200);
@@ -76,9 +74,7 @@ TEST_F(Rights, that_are_missing_are_named_and_nothing_is_lost_until_they_are_gra
       "- {apiGroups: [\"\"], resources: [namespaces, nodes, pods], verbs: [get, list, watch]}\n"
       "- {apiGroups: [scheduling.k8s.io], resources: [podgroups], verbs: [get, list, watch]}\n"
       + given_to_plain_user("reader"));
-  on.create(nodes_in_racks(2)
-            + manifest(commands::gang_text{
-                .name = "pair", .members = 2, .min = 2, .more = ", schedulerName: tutti"}));
+  on.create(nodes_in_racks(2) + manifest(our_gang("pair", 2, 1)));
   auto scheduler = start_scheduler(on, {}, "plain");
   const auto admin = scheduler.admin_client();
   EXPECT_TRUE(eventually([&] {
@@ -90,8 +86,7 @@ TEST_F(Rights, that_are_missing_are_named_and_nothing_is_lost_until_they_are_gra
   EXPECT_EQ(look_at(on.api()).bound_of("pair"), 0);
 
   on.create(file_in_source("deploy/rbac.yaml") + given_to_plain_user("tutti"));
-  const auto said = scheduler.ask({"wait", "gang/pair", "--timeout", "60"});
-  EXPECT_EQ(said.code(), 0) << said.err;
+  expect_bound(scheduler, "pair");
   EXPECT_TRUE(
       eventually([&] { return admin.get("/readyz").status == 200; }, std::chrono::seconds{60}))
       << admin.get("/readyz?verbose").body;
