@@ -435,7 +435,7 @@ base::result<void> run_until_told(running& all, const local_options& how,
   terminal_line line; // gone on every way out: what follows begins in the first column
   const bool shows = !how.quiet && how.until == "settled" && line.is_seen();
   const auto began = clock.now();
-  auto next_progress = began + progress_interval;
+  auto next_progress = began; // at once: who waits sees for what
   rights_watch rights;
   auto next_look_at_rights = began;
   while (signalled == 0) {

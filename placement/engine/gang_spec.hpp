@@ -27,8 +27,6 @@ struct member_spec {
 };
 
 /// Members of one group share one value of `topology_key` (any label key; empty = no constraint).
-/// A group of a gang: its minimum, and the label key whose one value all its members share (empty:
-/// anywhere).
 struct group_spec {
   std::string name;
   std::uint32_t min_count = 1;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <future>
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -80,18 +81,39 @@ struct Doorkeeper : testing::Test {
     ask();
     EXPECT_TRUE(std::holds_alternative<protocol::answer_unknown>(heard.pop()));
   }
-  void succeed(int status = 200) {
-    static const auto somebody = std::make_shared<const bridge::identity>();
-    who->next.push(somebody);
-    ask();
+  void let_in() { who->next.push(std::make_shared<const bridge::identity>()); }
+  /// Takes the next request; its target.
+  std::string answer(int status, const std::string& body = {}) {
     if (server < 0)
       server = accepted.pop();
     std::array<char, 4096> asked;
-    EXPECT_GT(::read(server, asked.data(), asked.size()), 0);
-    const auto said = "HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Length: 0\r\n\r\n";
+    const auto n = ::read(server, asked.data(), asked.size());
+    EXPECT_GT(n, 0);
+    const auto said = "HTTP/1.1 " + std::to_string(status)
+                      + " X\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
     EXPECT_EQ(::send(server, said.data(), said.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(said.size()));
+    const std::string head(asked.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    const auto from = head.find(' ') + 1;
+    return head.substr(from, head.find(' ', from) - from);
+  }
+  void succeed(int status = 200) {
+    let_in();
+    ask();
+    answer(status);
     EXPECT_TRUE(std::holds_alternative<protocol::answered>(heard.pop()));
+  }
+  /// What is known of a cluster of that release which serves `versions` of the group.
+  base::result<cluster_facts> facts_of(const std::string& release, const std::string& versions) {
+    for (int i = 0; i < 3; ++i)
+      let_in();
+    auto coming = std::async(std::launch::async, [this] { return door->ask(10s); });
+    EXPECT_EQ(answer(200, R"({"gitVersion":")" + release + R"("})"), "/version");
+    if (!versions.empty()) {
+      EXPECT_EQ(answer(200, R"({"versions":[)" + versions + "]}"), "/apis/scheduling.k8s.io");
+      answer(200, R"({"metadata":{"uid":"the-uid"}})");
+    }
+    return coming.get();
   }
   /// All that it has said up to now.
   std::string said() {
@@ -146,7 +168,7 @@ TEST_F(Doorkeeper, stops_warning_of_one_trouble_in_ever_other_words) {
 }
 
 TEST_F(Doorkeeper, has_the_hint_of_its_server_where_that_is_silent) {
-  who->next.push(std::make_shared<const bridge::identity>());
+  let_in();
   const auto facts = door->ask(50ms);
   ASSERT_FALSE(facts);
   EXPECT_EQ(facts.error().what(), code::unavailable);
@@ -156,10 +178,33 @@ TEST_F(Doorkeeper, has_the_hint_of_its_server_where_that_is_silent) {
 
 TEST_F(Doorkeeper, names_no_flag_that_a_verb_may_not_have) {
   hangs_up = true;
-  who->next.push(std::make_shared<const bridge::identity>());
+  let_in();
   const auto facts = door->ask(10s);
   ASSERT_FALSE(facts);
   EXPECT_EQ(facts.error().hint(), "start it, or name another API server");
+}
+
+/// What is served decides, not the number of the release: a later one is no error.
+TEST_F(Doorkeeper, speaks_the_newest_dialect_it_knows_with_a_release_that_it_does_not_know) {
+  const auto facts = facts_of("v1.42.0-alpha.1",
+                              R"({"version":"v1"},{"version":"v1beta1"},{"version":"v1alpha3"})");
+  ASSERT_TRUE(facts) << facts.error().message();
+  EXPECT_EQ(facts->kubernetes, "1.42");
+  EXPECT_EQ(facts->spoken, api::dialect::v1beta1);
+  EXPECT_EQ(facts->uid, "the-uid");
+}
+
+TEST_F(Doorkeeper, knows_no_dialect_where_only_later_ones_are_served) {
+  const auto facts = facts_of("v1.42.0", R"({"version":"v1"},{"version":"v2beta1"})");
+  ASSERT_TRUE(facts) << facts.error().message();
+  EXPECT_EQ(facts->spoken, std::nullopt);
+}
+
+TEST_F(Doorkeeper, refuses_a_release_without_groups_of_pods_by_its_name) {
+  const auto facts = facts_of("v1.34.9", {});
+  ASSERT_FALSE(facts);
+  EXPECT_EQ(facts.error().message(), "the API server at SERVER is Kubernetes v1.34.9");
+  EXPECT_EQ(facts.error().hint(), "this program speaks 1.35 and later");
 }
 
 } // namespace

@@ -46,7 +46,7 @@ TEST_P(LateBinding, C14_the_gang_is_repaired_and_not_withdrawn) {
     between.keep_bindings(false);
     auto second = start(scheduler_on(between.address()), {{"TUTTI_FAULT", "C14"}});
     EXPECT_EQ(second.wait(), (ending{-1, SIGKILL})) << "never passed C14\n" << second.err();
-    EXPECT_EQ(between.late_answer("wide-0"), 201) << "the Binding came in time";
+    EXPECT_GE(between.taken_late(), 1u) << "all Bindings came in time";
   }
   const auto before = look_at(api.api());
   ASSERT_GE(before.bound_of("wide"), 1);

@@ -64,10 +64,9 @@ std::size_t relay::kept() const {
   return kept_.size();
 }
 
-int relay::late_answer(const std::string& pod) const {
+std::size_t relay::taken_late() const {
   const std::lock_guard lock{mutex_};
-  const auto pos = late_.find(pod);
-  return pos == late_.end() ? 0 : pos->second;
+  return taken_late_;
 }
 
 void relay::accept() {
@@ -136,7 +135,7 @@ void relay::deliver_late(const std::string& pod) {
   http::response<http::string_body> answer;
   if (!ec)
     http::read(to, buffer, answer, ec);
-  late_[pod] = ec ? -1 : static_cast<int>(answer.result_int());
+  taken_late_ += !ec && answer.result_int() == 201 ? 1 : 0;
 }
 
 } // namespace tutti::commands

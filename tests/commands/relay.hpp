@@ -32,8 +32,9 @@ public:
   void keep_bindings(bool x) { is_keeping_ = x; }
   /// Pods whose Bindings are kept.
   std::size_t kept() const;
-  /// What the server answered to the Binding of `pod` that came late; 0 = none came.
-  int late_answer(const std::string& pod) const;
+  /// How many of the Bindings that came late the server has taken: in whatever order their pods
+  /// were touched.
+  std::size_t taken_late() const;
 
 private:
   using request = boost::beast::http::request<boost::beast::http::string_body>;
@@ -58,7 +59,7 @@ private:
 
   mutable std::mutex mutex_;
   std::map<std::string, request> kept_; ///< by pod
-  std::map<std::string, int> late_;
+  std::size_t taken_late_ = 0;
   std::list<std::shared_ptr<link>> links_;
   std::list<std::thread> threads_;
   std::thread acceptor_;
