@@ -174,11 +174,29 @@ http_reply no_such_gang(const std::string& name) {
   return error_reply(404, "no gang " + name + "; `tutti get gangs -A` lists them");
 }
 
+/// How what is said to that replica leaves.
+void add_link(json::object& row, const std::vector<link_state>& links) {
+  const auto pos = std::find_if(links.begin(), links.end(), [&](const auto& x) {
+    return std::string_view{row.at("name").as_string()} == x.replica;
+  });
+  if (pos == links.end())
+    return;
+  row["link"] = pos->is_up ? "up" : "down";
+  row["address"] = pos->reached_at;
+  row["trouble"] = pos->trouble;
+  row["framesSent"] = pos->sent;
+  row["framesDropped"] = pos->dropped;
+  row["framesHeard"] = pos->heard;
+}
+
 http_reply replicas(scheduler& who) {
   auto said = keeper_word(who);
   if (!said.is_object())
     return error_reply(404, "this replica is alone");
   auto body = said.as_object();
+  const auto links = who.links();
+  for (auto& x : body.at("replicas").as_array())
+    add_link(x.as_object(), links);
   body["items"] = typed_items("Replica", body.at("replicas").as_array());
   body.erase("replicas");
   return json_reply("ReplicaList", body);

@@ -138,6 +138,8 @@ base::result<host_port> parse_host_port(const std::string& text) {
   const auto digits = colon == std::string::npos ? text : text.substr(colon + 1);
   if (colon != std::string::npos && colon > 0)
     out.host = text.substr(0, colon);
+  if (out.host.size() > 2 && out.host.front() == '[' && out.host.back() == ']')
+    out.host = out.host.substr(1, out.host.size() - 2); // [::1]:10451
   const auto* end = digits.data() + digits.size();
   auto [pos, ec] = std::from_chars(digits.data(), end, out.port);
   if (ec != std::errc{} || pos != end || digits.empty())

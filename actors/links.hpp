@@ -1,7 +1,9 @@
 // Messages between replicas: where a message goes, and what carries it there.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "protocol/address.hpp"
@@ -9,6 +11,17 @@
 #include "protocol/ownership.hpp"
 
 namespace tutti::actors {
+
+/// The link to one other replica, for people and metrics.
+struct link_state {
+  std::string replica;
+  std::string reached_at;    ///< as its Lease says
+  bool is_up = false;        ///< what is said to it leaves
+  std::string trouble;       ///< why it is not up; empty if nothing is wrong
+  std::uint64_t sent = 0;    ///< frames that were taken to be sent
+  std::uint64_t dropped = 0; ///< frames that were not: it was not up, or too much waited
+  std::uint64_t heard = 0;   ///< frames that it sent
+};
 
 /// Carries frames to other replicas: sockets in production, the simulated network elsewhere.
 class link_carrier {
@@ -18,6 +31,10 @@ public:
   /// again what must be known. Thread-safe; never blocks. Drops what a peer that is not reached
   /// cannot take.
   virtual void carry(const std::string& replica, std::string frame) = 0;
+  /// Who else lives, and where: others need not be reached any more. Thread-safe.
+  virtual void reach(const std::vector<protocol::peer>& live) { (void)live; }
+  /// By name. Thread-safe.
+  virtual std::vector<link_state> states() const { return {}; }
 };
 
 /// Where one message goes. More than one place only for what every replica must know.

@@ -272,6 +272,22 @@ void add_api_calls(page& out, const api_calls& all) {
           all.missing().size());
 }
 
+/// Replicas are few, and their names stay: they may be labels.
+void add_links(page& out, const std::vector<link_state>& all) {
+  if (all.empty())
+    return;
+  std::map<label_values, std::uint64_t> frames;
+  out.begin("gang_link_up", "gauge", "1 while what is said to that replica leaves.");
+  for (const auto& x : all) {
+    out.sample({"replica"}, {x.replica}, x.is_up ? 1 : 0);
+    frames[{x.replica, "sent"}] = x.sent;
+    frames[{x.replica, "dropped"}] = x.dropped;
+    frames[{x.replica, "heard"}] = x.heard;
+  }
+  out.counters("gang_link_frames_total", "Messages between this replica and that one.",
+               {"replica", "fate"}, frames);
+}
+
 } // namespace
 
 std::string metrics_text(scheduler& who) {
@@ -285,6 +301,7 @@ std::string metrics_text(scheduler& who) {
   add_memory(out);
   add_view(out, who);
   add_api_calls(out, who.calls());
+  add_links(out, who.links());
   add_notes(out, who);
   return out.take();
 }

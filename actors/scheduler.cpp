@@ -55,9 +55,10 @@ scheduler::scheduler(scheduler_options how, persistence::store& store,
 
 base::result<std::unique_ptr<scheduler>>
 scheduler::start(scheduler_options how, persistence::store& store, http_carrier* http,
-                 const base::clock& clock, std::function<void(const base::error&)> on_fatal) {
+                 const base::clock& clock, std::function<void(const base::error&)> on_fatal,
+                 link_carrier* links) {
   std::unique_ptr<scheduler> self{new scheduler(std::move(how), store, std::move(on_fatal))};
-  if (auto ok = self->recover(http, clock); !ok)
+  if (auto ok = self->recover(http, clock, links); !ok)
     return ok.error();
   self->replica_->begin();
   self->ticker_ = std::thread([raw = self.get()] { raw->tick(); });
@@ -68,12 +69,15 @@ scheduler::~scheduler() {
   stop();
 }
 
-base::result<void> scheduler::recover(http_carrier* http, const base::clock& clock) {
+base::result<void> scheduler::recover(http_carrier* http, const base::clock& clock,
+                                      link_carrier* links) {
+  links_ = links;
   replica_ = std::make_unique<replica>(
       how_, surroundings{
                 .system = *engine_->system,
                 .store = store_,
                 .http = http,
+                .links = links,
                 .clock = clock,
                 .on_fatal =
                     [this](const base::error& e) {
@@ -101,6 +105,15 @@ base::result<void> scheduler::check_store(persistence::check_request::part what,
   if (coming.wait_for(patience) == std::future_status::ready)
     return coming.get();
   return base::error{base::code::unavailable, "the store does not answer"};
+}
+
+void scheduler::hear(const std::string& from, std::string_view frame) {
+  if (!is_stopped_)
+    replica_->hear(from, frame);
+}
+
+std::vector<link_state> scheduler::links() const {
+  return links_ != nullptr ? links_->states() : std::vector<link_state>{};
 }
 
 bool scheduler::free_gang(const base::gang_uid& gang) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -29,15 +30,22 @@ class scheduler {
 public:
   /// `corrupt` or `newer_format` if a checkpoint cannot be read; then nothing runs. `on_fatal` is
   /// called at most once, from any thread, when the process can only end and recover from disk.
+  /// `links` leads to other replicas; null: there is none.
   static base::result<std::unique_ptr<scheduler>>
   start(scheduler_options how, persistence::store& store, http_carrier* http,
-        const base::clock& clock, std::function<void(const base::error&)> on_fatal);
+        const base::clock& clock, std::function<void(const base::error&)> on_fatal,
+        link_carrier* links = nullptr);
 
   ~scheduler();
 
   /// Finishes the step each role is in, writes the last checkpoints, ends all actors. Within a few
   /// seconds, whatever the store and the API server do. Idempotent.
   void stop();
+
+  /// A frame of another replica has arrived. Any thread; nothing happens once it has stopped.
+  void hear(const std::string& from, std::string_view frame);
+  /// The links to other replicas; empty if there are none.
+  std::vector<link_state> links() const;
 
   admin_desk& desk() { return *desk_; }
   recorder& notes();
@@ -62,7 +70,7 @@ private:
 
   scheduler(scheduler_options how, persistence::store& store,
             std::function<void(const base::error&)> on_fatal);
-  base::result<void> recover(http_carrier* http, const base::clock& clock);
+  base::result<void> recover(http_carrier* http, const base::clock& clock, link_carrier* links);
   void write_last_checkpoints();
   void tick();
   void give_back_memory();
@@ -70,6 +78,7 @@ private:
   scheduler_options how_;
   persistence::store& store_;
   std::function<void(const base::error&)> on_fatal_;
+  const link_carrier* links_ = nullptr;
   std::unique_ptr<engine> engine_;
   std::unique_ptr<replica> replica_;
   std::unique_ptr<admin_desk> desk_;

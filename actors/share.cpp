@@ -47,6 +47,8 @@ void share::take(protocol::own x) {
   ensure(x.what != nullptr);
   static no_links nowhere;
   end_lost(*x.what);
+  if (links_ != nullptr)
+    links_->reach(x.what->live);
   routes_.belongs(x.what, links_ != nullptr ? *links_ : nowhere);
   for (const auto& [unit, epoch] : owned_by_self(*x.what)) {
     if (running_.contains(unit))

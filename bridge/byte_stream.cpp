@@ -4,7 +4,6 @@
 #include <functional>
 #include <utility>
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 
 #include "bridge/http_client.hpp"
@@ -67,7 +66,7 @@ public:
     auto socket = co_await tcp_connect(where, where_);
     if (!socket)
       co_return socket.error();
-    co_return std::make_shared<socket_stream<asio::ip::tcp::socket>>(std::move(*socket));
+    co_return stream_on(std::move(*socket));
   }
 
 private:
@@ -75,6 +74,10 @@ private:
 };
 
 } // namespace
+
+byte_stream_ptr stream_on(asio::ip::tcp::socket socket) {
+  return std::make_shared<socket_stream<asio::ip::tcp::socket>>(std::move(socket));
+}
 
 connector_ptr connect_by_descriptor(std::function<base::result<int>()> open) {
   return std::make_shared<descriptor_connector>(std::move(open));

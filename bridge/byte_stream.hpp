@@ -7,6 +7,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
 
 #include "base/result.hpp"
 #include "bridge/identity.hpp"
@@ -27,6 +28,9 @@ public:
   virtual void close() noexcept = 0;
 };
 using byte_stream_ptr = std::shared_ptr<byte_stream>;
+
+/// Plain TCP: takes a socket that is connected.
+byte_stream_ptr stream_on(boost::asio::ip::tcp::socket socket);
 
 /// Makes connections to one server. Stateless for its users; lives as long as the client.
 class connector {

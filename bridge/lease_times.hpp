@@ -20,4 +20,10 @@ struct lease_times {
   friend bool operator==(const lease_times&, const lease_times&) = default;
 };
 
+/// The same proportions for another `duration`, a second at least: two thirds until it is given up,
+/// five renewals in those.
+inline lease_times lease_times_of(base::duration duration) {
+  return {.duration = duration, .given_up = duration * 2 / 3, .renewal = duration * 2 / 15};
+}
+
 } // namespace tutti::bridge

@@ -119,6 +119,25 @@ base::result<tls_context_ptr> make_tls_context(const tls_material& material) {
   return out;
 }
 
+base::result<tls_context_ptr> make_link_context(const tls_material& material) {
+  for (const auto* needed : {&material.authorities, &material.certificate, &material.key})
+    if (needed->pem.empty())
+      return wrong(*needed, "is empty", "a link needs a certificate, its key and an authority");
+  auto out = std::make_shared<ssl::context>(ssl::context::tls);
+  auto* native = out->native_handle();
+  SSL_CTX_set_min_proto_version(native, TLS1_3_VERSION);
+  // Nobody comes back to a session: a certificate that was taken away would live on in it.
+  SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_num_tickets(native, 0);
+  error_code ec;
+  out->set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert, ec);
+  if (auto ok = trust(native, material.authorities); !ok)
+    return ok.error();
+  if (auto ok = show(*out, material.certificate, material.key); !ok)
+    return ok.error();
+  return out;
+}
+
 base::result<void> check_tls_material(const tls_material& material) {
   auto made = make_tls_context(material);
   return made ? base::result<void>{} : made.error();

@@ -108,12 +108,15 @@ result take_disk_reserve(const json::value& v, local_options& how) {
   return {};
 }
 
-result take_repair_deadline(const json::value& v, local_options& how) {
+/// Whole seconds, at least `least` and at most `most`.
+result take_seconds(const json::value& v, std::int64_t least, std::int64_t most, unsigned& out) {
   const auto read = v.is_string() ? sim::api_server::parse_duration(v.get_string()) : std::nullopt;
-  const auto seconds = read ? std::chrono::duration_cast<std::chrono::seconds>(*read).count() : 0;
-  if (seconds < 1 || seconds > longest_repair_s || std::chrono::seconds{seconds} != *read)
+  if (!read)
     return not_allowed("is no such duration");
-  how.repair_deadline_s = static_cast<unsigned>(seconds);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*read);
+  if (seconds.count() < least || seconds.count() > most || seconds != *read)
+    return not_allowed("is no such duration");
+  out = static_cast<unsigned>(seconds.count());
   return {};
 }
 
@@ -134,6 +137,19 @@ json::value deadline_of(const local_options& how) {
           ? std::int64_t{how.repair_deadline_s}
           : std::chrono::duration_cast<std::chrono::seconds>(base::limits::repair_deadline).count();
   return json::string{fmt::format("{}s", s)};
+}
+
+/// What only one of several replicas has.
+config_field text_field(const char* path, const char* flag, const char* allowed,
+                        std::string replica_flags::*where) {
+  return {path, flag, allowed,
+          [where](const json::value& x, local_options& how) {
+            return take_text(x, how.replica.*where);
+          },
+          [where](const local_options& how) {
+            const auto& text = how.replica.*where;
+            return text.empty() ? json::value{} : json::value(text);
+          }};
 }
 
 std::vector<config_field> make_fields() {
@@ -163,13 +179,33 @@ std::vector<config_field> make_fields() {
        [](const v& x, o& how) { return take_flag(x, how.long_path); },
        [](const o& how) { return v(how.long_path); }},
       {"degraded.repairDeadline", "--repair-deadline", "whole seconds: 1s to 24h",
-       take_repair_deadline, deadline_of},
+       [](const v& x, o& how) {
+         return take_seconds(x, 1, longest_repair_s, how.repair_deadline_s);
+       },
+       deadline_of},
       {"degraded.evict", "--evict-degraded", "true or false",
        [](const v& x, o& how) { return take_flag(x, how.evicts_degraded); },
        [](const o& how) { return v(how.evicts_degraded); }},
       {"events.steps", "--step-events", "true or false",
        [](const v& x, o& how) { return take_flag(x, how.step_events); },
        [](const o& how) { return v(how.step_events); }},
+      text_field("replica.name", "--replica", "a name of its own for each replica",
+                 &replica_flags::name),
+      text_field("replica.link.listen", "--link", "HOST:PORT", &replica_flags::link),
+      text_field("replica.link.address", "--link-address", "HOST:PORT, as others call it",
+                 &replica_flags::address),
+      text_field("replica.link.tlsDir", "--link-tls", "the path of a directory",
+                 &replica_flags::tls_dir),
+      text_field("replica.link.certificateName", "--link-name", "a name in every certificate",
+                 &replica_flags::certificate_name),
+      {"replica.leaseDuration", "--lease-duration", "whole seconds: 2s to 10m",
+       [](const v& x, o& how) { return take_seconds(x, 2, 600, how.replica.lease_s); },
+       [](const o& how) {
+         return how.replica.lease_s == 0 ? v{} : v(fmt::format("{}s", how.replica.lease_s));
+       }},
+      {"replica.link.plain", "--link-plain", "true or false",
+       [](const v& x, o& how) { return take_flag(x, how.replica.is_plain); },
+       [](const o& how) { return how.replica.is_plain ? v{true} : v{}; }},
       {"admin.address", "--admin", "HOST:PORT; \"\" = none", take_admin,
        [](const o& how) { return v(how.admin); }},
   };

@@ -146,6 +146,7 @@ struct running {
   std::unique_ptr<sim::api_server::server> api;
   std::unique_ptr<persistence::store> store;
   std::unique_ptr<doorkeeper> door;
+  std::unique_ptr<actors::tcp_links> links; ///< null: this process is alone
   std::unique_ptr<actors::scheduler> scheduler;
   std::atomic<actors::scheduler*> asked{nullptr}; ///< at the admin address; null while it starts
   std::unique_ptr<actors::http_listener> admin;
@@ -285,6 +286,45 @@ base::result<api::dialect> open_store(running& all, const local_options& how,
   return *spoken;
 }
 
+/// Links that go up and down are notes; what a human must mend is said.
+void note_link(actors::scheduler& who, const base::clock& clock, bool is_quiet,
+               const std::string& replica, const error* why) {
+  protocol::note what{why == nullptr ? "link.up" : "link.down", {{"replica", replica}}};
+  if (why != nullptr)
+    what.fields.emplace_back("why", why->message());
+  who.notes().record(protocol::to(protocol::role_kind::admin), what, clock.now(), clock.wall_now());
+  const auto place = replica.empty() ? std::string{"link"} : "link to " + replica;
+  if (why != nullptr && why->what() != code::unavailable)
+    print_warning(why->in(place));
+  else if (!is_quiet && !replica.empty())
+    fmt::print(stderr, "{}: {}\n", place, why == nullptr ? "up" : "down, " + why->message());
+}
+
+/// After the store, which knows the cluster; before the scheduler, whose Lease has its address.
+base::result<void> open_link(running& all, const local_options& how, const base::clock& clock,
+                             actors::scheduler_options& o) {
+  if (how.replica.is_alone())
+    return {};
+  auto opened = open_links(how.replica, all.store->who().cluster_uid, bridge::this_machine(clock),
+                           [&all, &clock, quiet = how.quiet](const auto& replica, const auto* why) {
+                             if (all.scheduler)
+                               note_link(*all.scheduler, clock, quiet, replica, why);
+                           });
+  if (!opened)
+    return opened.error();
+  all.links = std::move(*opened);
+  o.replica = how.replica.name;
+  o.link = link_address(how.replica, all.links->port());
+  if (how.replica.lease_s != 0)
+    o.lease = bridge::lease_times_of(std::chrono::seconds{how.replica.lease_s});
+  o.log = actors::decision_log::objects;
+  o.fast_path = false;
+  if (!how.quiet)
+    fmt::print(stderr, "replica {}, link {} ({})\n", o.replica, o.link,
+               how.replica.tls_dir.empty() ? "plain" : "TLS");
+  return {};
+}
+
 base::result<void> start_scheduler(running& all, const local_options& how, const data_home& home,
                                    const base::clock& clock) {
   if (auto ok = open_door(all, how, clock); !ok)
@@ -304,12 +344,19 @@ base::result<void> start_scheduler(running& all, const local_options& how, const
   o.scheduler_names = how.scheduler_names;
   if (!how.levels.empty())
     o.levels = how.levels;
-  auto begun = actors::scheduler::start(o, *all.store, all.door.get(), clock,
-                                        [&all](const error& e) { all.end.report(e); });
+  if (auto ok = open_link(all, how, clock, o); !ok)
+    return ok;
+  auto begun = actors::scheduler::start(
+      o, *all.store, all.door.get(), clock, [&all](const error& e) { all.end.report(e); },
+      all.links.get());
   if (!begun)
     return begun.error();
   all.scheduler = std::move(*begun);
   dying = all.scheduler.get();
+  if (all.links)
+    all.links->begin([who = all.scheduler.get()](const std::string& from, std::string_view frame) {
+      who->hear(from, frame);
+    });
   return {};
 }
 
@@ -515,6 +562,8 @@ base::result<void> run_local(const local_options& how) {
   all.admin.reset();
   all.asked = dying = nullptr;
   all.scheduler->stop();
+  if (all.links)
+    all.links->end(); // it hears and says of the scheduler
   if (all.api)
     all.api->stop();
   return ended;

@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "cli/api_access.hpp"
 #include "cli/daemon.hpp"
+#include "cli/replica_links.hpp"
 #include "persistence/disk_space.hpp"
 
 namespace tutti::cli {
@@ -23,6 +24,7 @@ struct local_options {
   std::string kubernetes;
   api_flags elsewhere;     ///< an API server elsewhere: the scheduler alone
   bool is_replica = false; ///< `tutti scheduler`: never an API server of its own
+  replica_flags replica;   ///< of `tutti scheduler`: one of several
   bool serve_only = false; ///< the API server alone
   /// Free bytes of the disk below which nothing new is begun.
   std::uint64_t disk_reserve = persistence::disk_reserve_default;

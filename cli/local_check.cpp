@@ -128,10 +128,10 @@ base::result<void> check_levels(const std::vector<std::string>& levels) {
 }
 
 base::result<void> check_local(const local_options& how, const std::string& fault) {
-  for (const auto& found :
-       {check_fault(fault), check_server(how.elsewhere.server),
-        in("--listen", check_address(how.listen)), in("--admin", check_address(how.admin)),
-        check_combination(how), in("--topology", check_levels(how.levels))})
+  for (const auto& found : {check_fault(fault), check_server(how.elsewhere.server),
+                            in("--listen", check_address(how.listen)),
+                            in("--admin", check_address(how.admin)), check_combination(how),
+                            in("--topology", check_levels(how.levels)), check_replica(how.replica)})
     if (!found)
       return found;
   return {};

@@ -109,16 +109,16 @@ void add_retry(CLI::App& app, arguments& a) {
 }
 
 void add_get(CLI::App& app, arguments& a) {
-  auto* verb = app.add_subcommand("get", "List gangs, nodes, shards or reservations");
+  auto* verb = app.add_subcommand("get", "List gangs, nodes, shards, replicas or reservations");
   add_server(*verb, a);
   add_output(*verb, a.reading.format, {"table", "wide", "json", "yaml", "name"});
   add_space(*verb, a);
   verb->add_flag("-A,--all-namespaces", a.reading.all_spaces, "every namespace");
   verb->add_flag("-w,--watch", a.reading.watches, "gangs: go on, and print what changes");
-  verb->add_option("noun", a.noun, "gangs, nodes, shards or reservations")
+  verb->add_option("noun", a.noun, "gangs, nodes, shards, replicas or reservations")
       ->required()
       ->check(CLI::IsMember({"gangs", "gang", "g", "nodes", "node", "no", "shards", "shard",
-                             "reservations", "reservation"}));
+                             "replicas", "replica", "reservations", "reservation"}));
   verb->add_option("name", a.reading.name, "this gang alone: NAME or NAMESPACE/NAME");
   verb->footer(std::string{"Examples:\n  tutti get gangs -A\n  tutti get gangs -w\n"
                            "  tutti get gang ring\n"
@@ -278,6 +278,24 @@ int run_cluster_scheduler(arguments& a, const CLI::App& verb) {
   return run_scheduler(a);
 }
 
+void add_replica(CLI::App& verb, cli::replica_flags& o) {
+  verb.add_option("--replica", o.name, "its name among several that share the cluster")
+      ->envname("TUTTI_REPLICA");
+  verb.add_option("--link", o.link, "hear the other replicas here (HOST:PORT)");
+  verb.add_option("--link-address", o.address,
+                  "as they reach it (HOST:PORT; default: that of --link)")
+      ->envname("TUTTI_LINK_ADDRESS");
+  verb.add_option("--link-tls", o.tls_dir,
+                  "directory of tls.crt, tls.key and ca.crt: both sides show certificates");
+  verb.add_option("--link-name", o.certificate_name,
+                  "a name in each certificate (default: its replica's)");
+  verb.add_flag("--link-plain", o.is_plain, "no TLS, though other machines reach the link");
+  verb.add_option("--lease-duration", o.lease_s,
+                  "seconds without a sign of life until others take over (default 15; the same for "
+                  "all)")
+      ->check(CLI::Range(2u, 600u));
+}
+
 void add_scheduler(CLI::App& app, arguments& a) {
   auto* verb = app.add_subcommand("scheduler", "Run the scheduler for a cluster");
   auto& o = a.local;
@@ -290,12 +308,14 @@ void add_scheduler(CLI::App& app, arguments& a) {
   verb->add_option("--admin", o.admin,
                    "address for get, explain, … (default 127.0.0.1:10451; \"\" = none)");
   add_scheduling(*verb, o);
+  add_replica(*verb, o.replica);
   verb->add_flag("-q,--quiet", o.quiet, "print errors only");
   verb->footer(std::string{"Examples:\n"
                            "  tutti scheduler --kubeconfig ~/.kube/config --data-dir ~/tutti\n"
                            "  tutti scheduler --data-dir ~/tutti     # in a pod, by its service "
                            "account\n"
-                           "  tutti scheduler --config /etc/tutti/config.yaml"}
+                           "  tutti scheduler --config /etc/tutti/config.yaml\n"
+                           "  tutti scheduler --data-dir ~/a --replica a --link 127.0.0.1:10452"}
                + exit_codes);
   verb->callback([&a, verb] { a.run = [&a, verb] { return run_cluster_scheduler(a, *verb); }; });
 }

@@ -1,4 +1,4 @@
-// The lists: gangs, nodes, shards, reservations; as tables or for machines.
+// The lists: gangs, nodes, shards, replicas, reservations; as tables or for machines.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -267,6 +267,21 @@ base::result<void> get_reservations(const reader& from, const read_options& how)
   return get_plain(from, "/api/reservations", "reservation", false, columns, how);
 }
 
+base::result<void> get_replicas(const reader& from, const read_options& how) {
+  std::vector<column> columns{
+      plain("NAME", "name"),
+      {"ALIVE", [](const auto& row) { return cell(row, "alive") == "true" ? "yes" : "no"; }},
+      plain("SHARDS", "shards"),
+      plain("PARTITIONS", "partitions"),
+      {"LINK",
+       [](const auto& row) { return cell(row, "self") == "true" ? "self" : cell(row, "link"); }}};
+  if (how.format == "wide") {
+    columns.push_back(plain("ADDRESS", "address"));
+    columns.push_back(plain("TROUBLE", "trouble"));
+  }
+  return get_plain(from, "/api/replicas", "replica", true, columns, how);
+}
+
 } // namespace
 
 base::result<void> get(const reader& from, const std::string& noun, const read_options& how,
@@ -280,12 +295,14 @@ base::result<void> get(const reader& from, const std::string& noun, const read_o
       {"no", "nodes"},
       {"shards", "shards"},
       {"shard", "shards"},
+      {"replicas", "replicas"},
+      {"replica", "replicas"},
       {"reservations", "reservations"},
       {"reservation", "reservations"}};
   auto pos = names.find(noun);
   if (pos == names.end())
     return base::error{base::code::bad_input, fmt::format("there is no \"{}\" to get", noun),
-                       "tutti get gangs | nodes | shards | reservations"};
+                       "tutti get gangs | nodes | shards | replicas | reservations"};
   if (pos->second == "gangs")
     return get_gangs(from, how, clock);
   if (how.watches)
@@ -295,6 +312,8 @@ base::result<void> get(const reader& from, const std::string& noun, const read_o
     return base::error{base::code::bad_input,
                        fmt::format("{} are listed all together, not by name", pos->second),
                        "tutti get " + pos->second};
+  if (pos->second == "replicas")
+    return get_replicas(from, how);
   if (pos->second == "reservations")
     return get_reservations(from, how);
   if (pos->second == "nodes")

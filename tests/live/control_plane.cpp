@@ -3,13 +3,13 @@
 
 #include <fstream>
 #include <map>
-#include <set>
+#include <sstream>
 
 #include <boost/json/serialize.hpp>
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "api/manifest_text.hpp"
+#include "tests/commands/creating.hpp"
 #include "tests/commands/process.hpp"
 
 namespace tutti::live {
@@ -38,29 +38,6 @@ std::map<std::string, std::string> settings_in(const std::string& path) {
     if (const auto pos = line.find('='); pos != line.npos)
       out[line.substr(0, pos)] = line.substr(pos + 1);
   return out;
-}
-
-/// Where objects of that kind are created.
-std::string collection_of(const json::object& x) {
-  static const std::map<std::string, std::string, std::less<>> plurals{
-      {"ClusterRole", "clusterroles"},
-      {"ClusterRoleBinding", "clusterrolebindings"},
-      {"Job", "jobs"},
-      {"Namespace", "namespaces"},
-      {"Node", "nodes"},
-      {"Pod", "pods"},
-      {"PodGroup", "podgroups"},
-      {"PriorityClass", "priorityclasses"}};
-  static const std::set<std::string, std::less<>> of_the_cluster{
-      "ClusterRole", "ClusterRoleBinding", "Namespace", "Node", "PriorityClass"};
-  const std::string kind{x.at("kind").as_string()}, version{x.at("apiVersion").as_string()};
-  const auto* space = x.at("metadata").as_object().if_contains("namespace");
-  const auto within =
-      of_the_cluster.contains(kind)
-          ? std::string{}
-          : fmt::format("/namespaces/{}", space ? space->as_string().c_str() : "default");
-  return fmt::format("{}{}{}/{}", version.find('/') == version.npos ? "/api/" : "/apis/", version,
-                     within, plurals.at(kind));
 }
 
 } // namespace
@@ -119,13 +96,24 @@ void control_plane::start_again(const std::string& part) const {
 }
 
 void control_plane::create(const std::string& manifest) const {
-  const auto documents = api::parse_documents(manifest);
-  ASSERT_TRUE(documents) << documents.error().message();
-  for (const auto& document : *documents) {
-    const auto& object = document.content.as_object();
-    const auto said = api_.post(collection_of(object), json::serialize(object));
-    EXPECT_EQ(said.status, 201) << said.body;
-  }
+  commands::create(api_, manifest);
+}
+
+std::string file_in_source(const std::string& path) {
+  std::ifstream file{std::string{TUTTI_SOURCE_DIR} + "/" + path};
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string given_to_plain_user(const std::string& role, const std::string& space) {
+  const std::string kind = space.empty() ? "ClusterRole" : "Role";
+  return fmt::format("---\napiVersion: rbac.authorization.k8s.io/v1\nkind: {1}Binding\n"
+                     "metadata: {{name: {0}{2}}}\n"
+                     "roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: {1}, name: {0}}}\n"
+                     "subjects: [{{apiGroup: rbac.authorization.k8s.io, kind: User, name: "
+                     "plain-user}}]\n",
+                     role, kind, space.empty() ? "" : ", namespace: " + space);
 }
 
 commands::gang_text our_gang(std::string name, int members, int cpu, std::string more) {

@@ -51,6 +51,12 @@ private:
   std::uint16_t etcd_port_ = 0;
 };
 
+/// The text of a file of this repository.
+std::string file_in_source(const std::string& path);
+
+/// Gives the user `plain-user` that ClusterRole; with a namespace, that Role there.
+std::string given_to_plain_user(const std::string& role, const std::string& space = {});
+
 /// Members that are ours: on a genuine cluster those without a word belong to kube-scheduler.
 commands::gang_text our_gang(std::string name, int members, int cpu, std::string more = {});
 

@@ -1,7 +1,4 @@
 // With which rights the scheduler works, and what it says if it lacks one.
-#include <fstream>
-#include <sstream>
-
 #include <gtest/gtest.h>
 
 #include "tests/commands/judge.hpp"
@@ -15,22 +12,6 @@ using commands::eventually;
 using commands::look_at;
 using commands::manifest;
 using commands::nodes_in_racks;
-
-std::string file_in_source(const std::string& path) {
-  std::ifstream file{std::string{TUTTI_SOURCE_DIR} + "/" + path};
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-/// Gives the user `plain-user` that role.
-std::string given_to_plain_user(const std::string& role) {
-  return "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n"
-         "metadata: {name: "
-         + role
-         + "}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: " + role
-         + "}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: plain-user}]\n";
-}
 
 class Rights : public Live {};
 

@@ -1,0 +1,456 @@
+#include "actors/tcp_links.hpp"
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fmt/core.h>
+
+#include "actors/link_connection.hpp"
+#include "base/hash.hpp"
+#include "bridge/backoff.hpp"
+#include "bridge/printable.hpp"
+#include "bridge/tcp_connect.hpp"
+#include "bridge/tls_stream.hpp"
+
+namespace tutti::actors {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using base::code;
+using base::error;
+
+// Arguments of what is awaited have names: g++ 12 copies those without one byte by byte, strings
+// too.
+
+namespace {
+
+constexpr auto quietly = asio::as_tuple(asio::use_awaitable);
+/// A name that a stranger says is shown so far.
+constexpr std::size_t name_bytes_shown = 64;
+
+/// What this replica says to another: connected, or trying to be.
+struct line {
+  line(asio::io_context& io, std::string name, std::size_t queue_bytes)
+      : replica(std::move(name)),
+        queue(std::make_shared<link_queue>(io.get_executor(), queue_bytes)), rest(io) {}
+  const std::string replica;
+  const std::shared_ptr<link_queue> queue;
+  asio::steady_timer rest;
+  asio::cancellation_signal stop;
+  std::shared_ptr<link_connection> now;
+  bool is_over = false;
+  std::string reached_at;
+};
+
+/// A connection that somebody has made to us.
+struct guest {
+  asio::cancellation_signal stop;
+  std::shared_ptr<link_connection> now; ///< null: not that far
+};
+
+error ended() {
+  return {code::unavailable, "ended here"};
+}
+
+} // namespace
+
+class tcp_links::impl {
+public:
+  explicit impl(options how)
+      : how_(std::move(how)), hello_{.cluster = how_.cluster, .replica = how_.replica},
+        acceptor_(io_), renewal_(io_) {
+    if (how_.tls)
+      identity_.emplace(*how_.tls, how_.machine, how_.times.certificates_last);
+  }
+
+  base::result<void> listen();
+  void begin(ear hears);
+  void end();
+  std::uint16_t port() const { return port_; }
+  void carry(const std::string& replica, std::string frame);
+  void reach(std::vector<protocol::peer> live);
+  std::vector<link_state> states() const;
+
+private:
+  asio::awaitable<void> accept();
+  asio::awaitable<void> welcome(tcp::socket socket, std::shared_ptr<guest> x);
+  asio::awaitable<error> serve(tcp::socket socket, guest& x, std::string& name);
+  asio::awaitable<void> keep(std::shared_ptr<line> x);
+  asio::awaitable<error> talk(line& x, bool& was_up);
+  asio::awaitable<base::result<bridge::byte_stream_ptr>> connect(const line& x);
+  asio::awaitable<void> renew();
+  void reach_here(const std::vector<protocol::peer>& live);
+  void say(const std::string& replica, const error* why);
+  void close_all(const error& why);
+  static void stop(line& x, const error& why);
+
+  const options how_;
+  const protocol::link_hello hello_;
+  const std::shared_ptr<link_queue> nothing_to_say_;
+  asio::io_context io_{1};
+  tcp::acceptor acceptor_;
+  asio::steady_timer renewal_;
+  std::uint16_t port_ = 0;
+  std::optional<link_identity> identity_;
+  ear hears_;
+  std::map<std::string, std::shared_ptr<line>> lines_; // of the links' thread
+  std::set<std::shared_ptr<guest>> guests_;
+  bool is_ending_ = false;
+
+  mutable std::mutex mutex_; // guards what follows
+  std::map<std::string, std::pair<link_state, std::shared_ptr<link_queue>>> known_;
+  std::thread thread_;
+};
+
+base::result<void> tcp_links::impl::listen() {
+  if (identity_)
+    if (auto ok = identity_->look(); !ok)
+      return ok.error();
+  boost::system::error_code ec;
+  const auto address = asio::ip::make_address(how_.listen.host, ec);
+  if (ec)
+    return error{code::bad_input, fmt::format("\"{}\" is not an IP address", how_.listen.host),
+                 "give an address of this machine, e.g. 127.0.0.1:10452"};
+  const tcp::endpoint where{address, how_.listen.port};
+  acceptor_.open(where.protocol(), ec);
+  if (!ec)
+    acceptor_.set_option(tcp::acceptor::reuse_address(true), ec);
+  if (!ec)
+    acceptor_.bind(where, ec);
+  if (!ec)
+    acceptor_.listen(asio::socket_base::max_listen_connections, ec);
+  if (ec)
+    return error{
+        ec == asio::error::address_in_use ? code::already_exists : code::bad_input,
+        fmt::format("cannot listen on {}:{}: {}", how_.listen.host, how_.listen.port, ec.message()),
+        "choose another address of this machine, or another port"};
+  port_ = acceptor_.local_endpoint(ec).port();
+  return {};
+}
+
+void tcp_links::impl::begin(ear hears) {
+  hears_ = std::move(hears);
+  asio::co_spawn(io_, accept(), asio::detached);
+  if (identity_)
+    asio::co_spawn(io_, renew(), asio::detached);
+  thread_ = std::thread([this] { io_.run(); });
+}
+
+/// Runs until the last coroutine has ended: each holds what it works on, and none waits any more.
+void tcp_links::impl::end() {
+  if (!thread_.joinable())
+    return;
+  asio::post(io_, [this] {
+    is_ending_ = true;
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    renewal_.cancel();
+    close_all(ended());
+    for (const auto& [name, x] : lines_)
+      stop(*x, ended());
+    const auto guests = guests_; // each takes itself out
+    for (const auto& x : guests)
+      x->stop.emit(asio::cancellation_type::terminal);
+  });
+  thread_.join();
+}
+
+void tcp_links::impl::close_all(const error& why) {
+  for (const auto& [name, x] : lines_)
+    if (const auto now = x->now)
+      now->close(why);
+  const auto guests = guests_;
+  for (const auto& x : guests)
+    if (x->now)
+      x->now->close(why);
+}
+
+void tcp_links::impl::stop(line& x, const error& why) {
+  x.is_over = true;
+  if (const auto now = x.now)
+    now->close(why);
+  x.stop.emit(asio::cancellation_type::terminal);
+}
+
+void tcp_links::impl::say(const std::string& replica, const error* why) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (auto pos = known_.find(replica); pos != known_.end()) {
+      pos->second.first.is_up = why == nullptr;
+      pos->second.first.trouble = why == nullptr ? std::string{} : why->message();
+    }
+  }
+  if (how_.changed && !is_ending_)
+    how_.changed(replica, why);
+}
+
+// ---- what others say
+
+asio::awaitable<void> tcp_links::impl::accept() {
+  while (!is_ending_) {
+    auto [ec, socket] = co_await acceptor_.async_accept(quietly);
+    if (ec && !acceptor_.is_open())
+      co_return;
+    if (ec) { // no descriptors are left, say: they come back
+      asio::steady_timer pause{io_, how_.times.retry_first};
+      co_await pause.async_wait(quietly);
+    } else if (guests_.size() < limits::link_guests_max) {
+      auto x = std::make_shared<guest>();
+      guests_.insert(x);
+      asio::co_spawn(io_, welcome(std::move(socket), x),
+                     asio::bind_cancellation_slot(x->stop.slot(), asio::detached));
+    }
+  }
+}
+
+asio::awaitable<void> tcp_links::impl::welcome(tcp::socket socket, std::shared_ptr<guest> x) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  std::string name;
+  const auto why = co_await serve(std::move(socket), *x, name);
+  if (x->now)
+    x->now->close(why);
+  guests_.erase(x);
+  if (how_.changed && !is_ending_ && name.empty())
+    how_.changed({}, &why);
+}
+
+/// Sets `name` once its owner was let in.
+asio::awaitable<error> tcp_links::impl::serve(tcp::socket socket, guest& x, std::string& name) {
+  boost::system::error_code ignored;
+  socket.set_option(tcp::no_delay{true}, ignored);
+  bridge::tls_byte_stream_ptr shown;
+  bridge::byte_stream_ptr stream;
+  if (identity_) {
+    const auto context = identity_->look();
+    if (!context)
+      co_return context.error();
+    auto made = co_await bridge::tls_accept(std::move(socket), *context, how_.times.patience);
+    if (!made)
+      co_return made.error();
+    stream = shown = *made;
+  } else {
+    stream = bridge::stream_on(std::move(socket));
+  }
+  const auto me = x.now = std::make_shared<link_connection>(stream, how_.times);
+  const link_connection::judge may_come = [this, shown](const auto& who) -> base::result<void> {
+    if (!shown || shown->is_peer_for(identity_->name_of(who)))
+      return {};
+    return error{code::forbidden, fmt::format("who says to be {} has a certificate for others",
+                                              bridge::printable(who, name_bytes_shown))};
+  };
+  const auto greeted = co_await me->greet(hello_, may_come);
+  if (!greeted)
+    co_return greeted.error();
+  if (is_ending_)
+    co_return ended();
+  name = greeted->replica;
+  const link_connection::ear hear = [this, &name](std::string_view frame) {
+    {
+      const std::lock_guard lock{mutex_};
+      if (auto pos = known_.find(name); pos != known_.end())
+        ++pos->second.first.heard;
+    }
+    hears_(name, frame);
+  };
+  auto why = co_await me->run(nothing_to_say_, hear);
+  co_return why;
+}
+
+// ---- what is said to others
+
+void tcp_links::impl::carry(const std::string& replica, std::string frame) {
+  const std::lock_guard lock{mutex_};
+  const auto pos = known_.find(replica);
+  if (pos == known_.end())
+    return;
+  auto& [state, queue] = pos->second;
+  ++(queue->push(frame_of(protocol::frame_kind::envelope, frame)) ? state.sent : state.dropped);
+}
+
+void tcp_links::impl::reach(std::vector<protocol::peer> live) {
+  asio::post(io_, [this, live = std::move(live)] { reach_here(live); });
+}
+
+void tcp_links::impl::reach_here(const std::vector<protocol::peer>& live) {
+  if (is_ending_)
+    return;
+  std::map<std::string, std::string> wanted;
+  for (const auto& p : live)
+    if (!p.reached_at.empty())
+      wanted[p.replica] = p.reached_at;
+  std::erase_if(lines_, [&](const auto& entry) {
+    const auto& x = entry.second;
+    const auto pos = wanted.find(x->replica);
+    if (pos != wanted.end() && pos->second == x->reached_at)
+      return false;
+    stop(*x, {code::unavailable, "not alive any more, or elsewhere"});
+    const std::lock_guard lock{mutex_};
+    known_.erase(x->replica);
+    return true;
+  });
+  for (const auto& [name, where] : wanted) {
+    if (lines_.contains(name))
+      continue;
+    auto x = std::make_shared<line>(io_, name, how_.queue_bytes_most);
+    x->reached_at = where;
+    {
+      const std::lock_guard lock{mutex_};
+      known_[name] = {
+          link_state{.replica = name, .reached_at = where, .trouble = "not reached yet"}, x->queue};
+    }
+    lines_[name] = x;
+    asio::co_spawn(io_, keep(x), asio::bind_cancellation_slot(x->stop.slot(), asio::detached));
+  }
+}
+
+asio::awaitable<void> tcp_links::impl::keep(std::shared_ptr<line> x) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  std::uint32_t tries = 0;
+  std::string said; // the same trouble is not told again
+  while (!x->is_over) {
+    bool was_up = false;
+    const auto why = co_await talk(*x, was_up);
+    if (x->is_over)
+      break;
+    tries = was_up ? 0 : tries + 1;
+    if (was_up || said != why.message())
+      say(x->replica, &why);
+    said = why.message();
+    x->rest.expires_after(bridge::backoff({how_.times.retry_first, how_.times.retry_longest}, tries,
+                                          base::hash_of(how_.replica), base::hash_of(x->replica)));
+    co_await x->rest.async_wait(quietly);
+  }
+}
+
+asio::awaitable<base::result<bridge::byte_stream_ptr>> tcp_links::impl::connect(const line& x) {
+  const auto where = parse_host_port(x.reached_at);
+  if (!where)
+    co_return where.error().in("the link address in its Lease");
+  bridge::tls_context_ptr context;
+  if (identity_) {
+    const auto known = identity_->look();
+    if (!known)
+      co_return known.error();
+    context = *known;
+  }
+  const bridge::tcp_target target{where->host, where->port, how_.times.patience};
+  auto socket = co_await bridge::tcp_connect(io_.get_executor(), target);
+  if (!socket)
+    co_return socket.error();
+  if (!context)
+    co_return bridge::stream_on(std::move(*socket));
+  auto stream = co_await bridge::tls_dial(std::move(*socket), context,
+                                          identity_->name_of(x.replica), how_.times.patience);
+  if (!stream)
+    co_return stream.error();
+  co_return bridge::byte_stream_ptr{std::move(*stream)};
+}
+
+/// One connection to its end; why it ended. Sets `was_up` if both sides have greeted.
+asio::awaitable<error> tcp_links::impl::talk(line& x, bool& was_up) {
+  auto stream = co_await connect(x);
+  if (!stream)
+    co_return stream.error();
+  const auto me = x.now = std::make_shared<link_connection>(*stream, how_.times);
+  const link_connection::judge may_come = [&x](const auto& who) -> base::result<void> {
+    if (who == x.replica)
+      return {};
+    return error{code::foreign,
+                 fmt::format("there is replica {}", bridge::printable(who, name_bytes_shown)),
+                 "its Lease names an address that is another's by now"};
+  };
+  const auto greeted = co_await me->greet(hello_, may_come);
+  auto why = greeted ? ended() : greeted.error();
+  if (greeted && !x.is_over) {
+    was_up = true;
+    say(x.replica, nullptr);
+    const link_connection::ear deaf;
+    why = co_await me->run(x.queue, deaf);
+  }
+  me->close(why);
+  x.now.reset();
+  co_return why;
+}
+
+/// Who was let in by an old certificate must show the new one.
+asio::awaitable<void> tcp_links::impl::renew() {
+  auto version = identity_->version();
+  std::string said;
+  while (!is_ending_) {
+    renewal_.expires_after(how_.times.certificates_last);
+    const auto [ec] = co_await renewal_.async_wait(quietly);
+    if (ec || is_ending_)
+      co_return;
+    (void)identity_->look(); // `trouble` has it
+    const auto& trouble = identity_->trouble();
+    if (trouble && trouble->message() != said)
+      say({}, &*trouble);
+    said = trouble ? trouble->message() : std::string{};
+    if (identity_->version() != version)
+      close_all({code::unavailable, "there is a new certificate"});
+    version = identity_->version();
+  }
+}
+
+std::vector<link_state> tcp_links::impl::states() const {
+  const std::lock_guard lock{mutex_};
+  std::vector<link_state> out;
+  for (const auto& [name, x] : known_)
+    out.push_back(x.first);
+  return out;
+}
+
+// ---- the face
+
+tcp_links::tcp_links(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
+
+base::result<std::unique_ptr<tcp_links>> tcp_links::open(options how) {
+  auto made = std::make_unique<impl>(std::move(how));
+  if (auto ok = made->listen(); !ok)
+    return ok.error();
+  return std::unique_ptr<tcp_links>{new tcp_links(std::move(made))};
+}
+
+tcp_links::~tcp_links() {
+  end();
+}
+
+void tcp_links::begin(ear hears) {
+  impl_->begin(std::move(hears));
+}
+
+void tcp_links::end() {
+  impl_->end();
+}
+
+std::uint16_t tcp_links::port() const {
+  return impl_->port();
+}
+
+void tcp_links::carry(const std::string& replica, std::string frame) {
+  impl_->carry(replica, std::move(frame));
+}
+
+void tcp_links::reach(const std::vector<protocol::peer>& live) {
+  impl_->reach(live);
+}
+
+std::vector<link_state> tcp_links::states() const {
+  return impl_->states();
+}
+
+} // namespace tutti::actors

@@ -1,0 +1,113 @@
+#include "cli/replica_links.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/ip/address.hpp>
+#include <fmt/core.h>
+
+namespace tutti::cli {
+
+using base::code;
+using base::error;
+
+namespace {
+
+/// With "tutti-" in front it is the name of a Lease and the value of a label.
+constexpr std::size_t name_bytes_max = 57;
+
+bool is_name(const std::string& x) {
+  const auto is_inner = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  return !x.empty() && x.size() <= name_bytes_max && x.front() != '-' && x.back() != '-'
+         && std::all_of(x.begin(), x.end(), is_inner);
+}
+
+/// 0.0.0.0 and [::]: to listen there is to listen everywhere, and nobody can call it.
+bool is_everywhere(const std::string& host) {
+  boost::system::error_code ec;
+  const auto address = boost::asio::ip::make_address(host, ec);
+  return !ec && address.is_unspecified();
+}
+
+error wrong(std::string what, std::string hint) {
+  return {code::bad_input, std::move(what), std::move(hint)};
+}
+
+base::result<void> check_alone(const replica_flags& how) {
+  const std::pair<const char*, bool> given[] = {
+      {"--link", !how.link.empty()},        {"--link-address", !how.address.empty()},
+      {"--link-tls", !how.tls_dir.empty()}, {"--link-name", !how.certificate_name.empty()},
+      {"--link-plain", how.is_plain},       {"--lease-duration", how.lease_s != 0}};
+  for (const auto& [flag, is_given] : given)
+    if (is_given)
+      return wrong(fmt::format("{} is for one of several replicas", flag),
+                   "give each of them a name of its own with --replica");
+  return {};
+}
+
+} // namespace
+
+base::result<void> check_replica(const replica_flags& how) {
+  if (how.is_alone())
+    return check_alone(how);
+  if (!is_name(how.name))
+    return wrong(fmt::format("--replica \"{}\" is no name", how.name),
+                 fmt::format("lower case letters, digits and -, at most {} of them; the name of "
+                             "the pod will do",
+                             name_bytes_max));
+  if (how.link.empty())
+    return wrong("--replica needs --link", "for example --link 0.0.0.0:10452 --link-address "
+                                           "THIS-HOST:10452 --link-tls /etc/tutti/link");
+  const auto listens = actors::parse_host_port(how.link);
+  if (!listens)
+    return listens.error().in("--link");
+  if (const auto called = actors::parse_host_port(how.address);
+      !how.address.empty() && (!called || called->port == 0 || is_everywhere(called->host)))
+    return wrong(fmt::format("--link-address {} cannot be called", how.address),
+                 "give the host and port by which the other replicas reach this one");
+  if (how.address.empty() && is_everywhere(listens->host))
+    return wrong(fmt::format("--link {} cannot be called", how.link),
+                 "add --link-address HOST:PORT, by which the other replicas reach this one");
+  if (!how.tls_dir.empty() && how.is_plain)
+    return wrong("--link-tls and --link-plain exclude each other", "leave one of them out");
+  if (how.tls_dir.empty() && !how.is_plain && !actors::is_loopback(listens->host))
+    return wrong(
+        "a link that other machines reach needs --link-tls",
+        "whoever reaches it can change what is reserved; --link-plain if only replicas do");
+  if (!how.certificate_name.empty() && how.tls_dir.empty())
+    return wrong("--link-name needs --link-tls", "without certificates there are no names in them");
+  return {};
+}
+
+base::result<std::unique_ptr<actors::tcp_links>>
+open_links(const replica_flags& how, std::string cluster, std::shared_ptr<bridge::machine> machine,
+           std::function<void(const std::string& replica, const error* why)> changed) {
+  actors::tcp_links::options o;
+  o.replica = how.name;
+  o.cluster = std::move(cluster);
+  auto where = actors::parse_host_port(how.link);
+  if (!where)
+    return where.error().in("--link");
+  o.listen = std::move(*where);
+  if (!how.tls_dir.empty())
+    o.tls = actors::link_files{how.tls_dir, how.certificate_name};
+  o.machine = std::move(machine);
+  o.changed = std::move(changed);
+  auto opened = actors::tcp_links::open(std::move(o));
+  if (!opened)
+    return opened.error().in(how.tls_dir.empty() ? "--link" : "--link, --link-tls");
+  return opened;
+}
+
+std::string link_address(const replica_flags& how, std::uint16_t port) {
+  if (!how.address.empty())
+    return how.address;
+  const auto where = actors::parse_host_port(how.link);
+  const auto& host = where ? where->host : how.link;
+  return host.find(':') == host.npos ? fmt::format("{}:{}", host, port)
+                                     : fmt::format("[{}]:{}", host, port);
+}
+
+} // namespace tutti::cli
