@@ -164,7 +164,9 @@ struct story {
     }
     for (const auto& [who, r] : world.shard().reservations().all()) {
       const auto* g = of(who);
-      RC_ASSERT(g != nullptr && g->at != fate::gone);
+      RC_ASSERT(g
+                != nullptr); // an assertion of its own: to show what is wrong it looks at all parts
+      RC_ASSERT(g->at != fate::gone);
     }
   }
 };
