@@ -38,6 +38,7 @@ protocol::role_ptr make_queue(const scheduler_options& how) {
   queue::options o;
   o.schedulers = how.scheduler_names;
   o.group_condition = api::scheduled_condition_of(how.spoken);
+  o.has_group_priorities = api::has_group_priorities(how.spoken);
   o.refuses_mixed_priorities = how.spoken >= api::dialect::v1alpha3; // from 1.37 on
   o.has_others = how.has_others();
   o.burst_pause = how.burst_pause;

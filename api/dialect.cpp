@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view group_prefix = "scheduling.k8s.io/";
 constexpr std::array dialects{dialect::v1alpha1, dialect::v1alpha2, dialect::v1alpha3,
-                              dialect::v1beta1};
+                              dialect::v1beta1, dialect::own};
 
 } // namespace
 
@@ -24,6 +24,8 @@ std::string_view api_version_of(dialect d) {
     return "scheduling.k8s.io/v1alpha3";
   case dialect::v1beta1:
     return "scheduling.k8s.io/v1beta1";
+  case dialect::own:
+    return "tutti.dev/v1alpha1";
   }
   ensure(false, static_cast<int>(d));
   return {};
@@ -32,7 +34,8 @@ std::string_view api_version_of(dialect d) {
 std::optional<dialect> dialect_of(std::string_view api_version) {
   for (auto d : dialects) {
     auto full = api_version_of(d);
-    if (api_version == full || api_version == full.substr(group_prefix.size()))
+    const bool is_bare = full.starts_with(group_prefix);
+    if (api_version == full || (is_bare && api_version == full.substr(group_prefix.size())))
       return d;
   }
   return std::nullopt;
@@ -67,6 +70,7 @@ std::string_view scheduled_condition_of(dialect d) {
     return "PodGroupScheduled";
   case dialect::v1alpha3:
   case dialect::v1beta1:
+  case dialect::own:
     return "PodGroupInitiallyScheduled";
   }
   ensure(false, static_cast<int>(d));

@@ -12,6 +12,7 @@
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
 #include "bridge/backoff.hpp"
+#include "bridge/http_text.hpp"
 #include "bridge/json_read.hpp"
 #include "bridge/pod_requests.hpp"
 
@@ -130,10 +131,28 @@ protocol::http_request condition_writer::patch_request(entry& e, base::wall_time
   boost::json::object body{
       {"metadata", {{"uid", e.uid}, {"resourceVersion", e.known->resource_version}}},
       {"status", {{"conditions", boost::json::array{std::move(condition)}}}}};
+  if (!e.is_pod && spoken_ == api::dialect::own)
+    return apply_request(e, std::move(body));
   return {.method = "PATCH",
           .target = path_of(e) + "/status",
           .body = boost::json::serialize(body),
           .content_type = "application/strategic-merge-patch+json"};
+}
+
+/// Servers know strategic merge for their own kinds only, and any other merge would replace the
+/// list. What is applied replaces what was applied under the same name before: one name per
+/// condition.
+protocol::http_request condition_writer::apply_request(const entry& e,
+                                                       boost::json::object body) const {
+  body["apiVersion"] = api::api_version_of(spoken_);
+  body["kind"] = "PodGroup";
+  body["metadata"].as_object()["name"] = e.name.name;
+  body["metadata"].as_object()["namespace"] = e.name.space;
+  return {.method = "PATCH",
+          .target = fmt::format("{}/status?fieldManager={}&force=true", path_of(e),
+                                escaped_query("tutti/" + e.type)),
+          .body = boost::json::serialize(body),
+          .content_type = "application/apply-patch+yaml"}; // JSON is YAML, too
 }
 
 std::string condition_writer::path_of(const entry& e) const {

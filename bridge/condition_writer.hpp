@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include <boost/json/fwd.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "api/dialect.hpp"
@@ -106,6 +107,7 @@ private:
              protocol::effects& out);
   void settle(request_id id);
   void forget(request_id id);
+  protocol::http_request apply_request(const entry& e, boost::json::object body) const;
   std::string path_of(const entry& e) const;
   protocol::http_request patch_request(entry& e, base::wall_time now) const;
 

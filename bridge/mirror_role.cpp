@@ -31,6 +31,11 @@ std::string groups_path(api::dialect spoken) {
                      api::has_pod_groups(spoken) ? "podgroups" : "workloads");
 }
 
+std::string label_of(const api::pod& p, std::string_view label) {
+  const auto pos = p.meta.labels.find(std::string{label});
+  return pos == p.meta.labels.end() ? std::string{} : pos->second;
+}
+
 protocol::object_name name_in(std::string_view key) {
   const auto slash = key.find('/');
   ensure(slash != std::string_view::npos, key);
@@ -252,12 +257,14 @@ void mirror_role::on_pod(const change& c, effects& out) {
     c.tag = 0;
     return;
   }
-  const auto decoded = api::decode_pod(*c.object);
+  auto decoded = api::decode_pod(*c.object);
   if (!decoded) {
     complain(c, decoded.error(), out);
     return;
   }
-  const auto& p = *decoded;
+  auto& p = *decoded;
+  if (options_.spoken == api::dialect::own)
+    p.group = label_of(p, api::group_label);
   if (!has_told_fences_)
     note_fence(p);
   const bool takes_room = !p.node_name.empty() && !p.is_terminal();

@@ -1,6 +1,7 @@
 // The two questions to an API server, and the exchanges that wait for their answers.
 #include "cli/doorkeeper.hpp"
 
+#include <algorithm>
 #include <future>
 #include <utility>
 
@@ -24,6 +25,7 @@ using base::error;
 constexpr auto version_id = UINT64_MAX;
 constexpr auto group_id = UINT64_MAX - 1;
 constexpr auto space_id = UINT64_MAX - 2;
+constexpr auto own_id = UINT64_MAX - 3;
 
 /// Whoever is told something once need not hear it again so soon: connections that were made before
 /// go on answering while no new one can be made.
@@ -64,6 +66,16 @@ std::optional<api::dialect> dialect_in(const json::object& group) {
       if (x.is_object())
         served.push_back(bridge::text_at(x.get_object(), "version"));
   return api::newest_dialect_of(served);
+}
+
+/// Of an APIResourceList.
+bool has_pod_groups(const json::object& kinds) {
+  const auto* all = kinds.if_contains("resources");
+  if (all == nullptr || !all->is_array())
+    return false;
+  return std::any_of(all->get_array().begin(), all->get_array().end(), [](const auto& x) {
+    return x.is_object() && bridge::text_at(x.get_object(), "name") == "podgroups";
+  });
 }
 
 } // namespace
@@ -167,6 +179,26 @@ void doorkeeper::ask_dialect(cluster_facts so_far, heard_facts heard) {
                        return heard(group.error());
                      so_far.spoken = dialect_in(*group);
                    }
+                   if (so_far.spoken)
+                     ask_space(std::move(so_far), heard);
+                   else
+                     ask_own(std::move(so_far), heard);
+                 });
+}
+
+/// Without groups of its own the cluster may have those of ours.
+void doorkeeper::ask_own(cluster_facts so_far, heard_facts heard) {
+  const auto target = fmt::format("/apis/{}", api::api_version_of(api::dialect::own));
+  client_->start(own_id, {.method = "GET", .target = target},
+                 [this, so_far, heard = std::move(heard)](bridge::http_event e) mutable {
+                   const auto* said = std::get_if<protocol::answered>(&e);
+                   if (said == nullptr || said->status != 404) {
+                     const auto kinds = answer_of(e, "group tutti.dev");
+                     if (!kinds)
+                       return heard(kinds.error());
+                     if (has_pod_groups(*kinds))
+                       so_far.spoken = api::dialect::own;
+                   }
                    ask_space(std::move(so_far), heard);
                  });
 }
@@ -193,7 +225,7 @@ base::result<cluster_facts> doorkeeper::ask(base::duration patience) {
   ask_then([promised](base::result<cluster_facts> said) { promised->set_value(std::move(said)); });
   if (coming.wait_for(patience) == std::future_status::ready)
     return coming.get();
-  for (const auto id : {version_id, group_id, space_id})
+  for (const auto id : {version_id, group_id, own_id, space_id})
     client_->hang_up(id);
   return error{code::unavailable,
                fmt::format("the API server at {} does not answer in time", called_.name),

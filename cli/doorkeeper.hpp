@@ -78,6 +78,7 @@ private:
   using heard_facts = std::function<void(base::result<cluster_facts>)>;
   void ask_then(heard_facts heard);
   void ask_dialect(cluster_facts so_far, heard_facts heard);
+  void ask_own(cluster_facts so_far, heard_facts heard);
   void ask_space(cluster_facts so_far, heard_facts heard);
   void judge(base::result<cluster_facts> said);
   void forward(std::uint64_t id, held x);

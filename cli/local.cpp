@@ -230,8 +230,9 @@ base::result<api::dialect> dialect_for(const cluster_facts& found, const local_o
   return error{
       code::bad_input,
       fmt::format("the API server is Kubernetes {} and serves no groups of pods", found.kubernetes),
-      "start it with --feature-gates=GenericWorkload=true and --runtime-config="
-      "scheduling.k8s.io/v1beta1=true (1.36: v1alpha2)"};
+      "make ours known with `kubectl apply -f deploy/crds`, or start the server with "
+      "--feature-gates=GenericWorkload=true and --runtime-config=scheduling.k8s.io/v1beta1=true "
+      "(1.36: v1alpha2)"};
 }
 
 /// Before the server has answered: what it was like the last time is not known.

@@ -17,6 +17,8 @@ struct options {
   /// Condition type of a PodGroup; "PodGroupScheduled" in 1.36. Empty in 1.35, where groups are no
   /// objects: what would be said of a group is said of its pods.
   std::string group_condition = "PodGroupInitiallyScheduled";
+  /// Groups say their own priority; else theirs is the highest of their members.
+  bool has_group_priorities = true;
   /// Members must have their group's priority, and one preemption policy (O-7). False in 1.36.
   bool refuses_mixed_priorities = true;
   /// What is new is tried once nothing new has been heard of for so long; 0 = at once.

@@ -210,9 +210,9 @@ void registry::fill(pod_entry& pod, const protocol::pod_facts& x) const {
   pod.refused = why_not.empty() ? nullptr : std::make_unique<const std::string>(why_not);
 }
 
-/// A group that is no object has no priority of its own: its members' highest counts.
+/// Where a group has no priority of its own, its members' highest counts.
 void registry::follow_members(gang_entry& g) const {
-  if (how_.has_group_objects() || g.is_lone_pod() || !g.group->facts)
+  if (how_.has_group_priorities || g.is_lone_pod() || !g.group->facts)
     return;
   auto& facts = *g.group->facts;
   facts.priority = 0;

@@ -12,7 +12,7 @@
 # afterwards. Exit codes: 0 all there, 1 cannot be had (one line says why), 2 wrong usage.
 set -euo pipefail
 
-versions=(v1.37.2 v1.36.3) # the first is the default, and what tests/live runs against
+versions=(v1.37.2 v1.36.3) # the first is the default, and what most of tests/live runs against
 parts=(etcd kube-apiserver kube-controller-manager kube-scheduler)
 cache="${TUTTI_KUBE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/tutti/kube}"
 

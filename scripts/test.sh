@@ -3,7 +3,7 @@
 #
 # The protocol's models take some minutes; `TUTTI_CTEST_ARGS="-LE model"` leaves them out.
 # `TUTTI_PRESET=asan` builds and runs the same under the sanitizers, in some three times the time.
-# Where there is Go, the parts of a real control plane are built once, in five to seven minutes, and
+# Where there is Go, the parts of real control planes are built once, in some ten minutes, and
 # kept outside the build tree; `TUTTI_KUBE=none` leaves that out. Without them their tests are
 # skipped, and counted.
 set -euo pipefail
@@ -21,7 +21,7 @@ cmake --build --preset "$preset" -j "$(nproc)"
 
 # No registry at hand, an old Go: the tests say why they are skipped.
 if [[ "${TUTTI_KUBE:-}" != none ]]; then
-  timeout 1500 ./scripts/kube_assets.sh >/dev/null ||
+  timeout 1500 ./scripts/kube_assets.sh --all >/dev/null ||
     echo "test.sh: no control plane can be built here" >&2
 fi
 

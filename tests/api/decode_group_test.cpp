@@ -23,6 +23,8 @@ TEST(Dialect, is_found_by_api_version_and_names_its_condition) {
     EXPECT_EQ(dialect_of(api_version_of(d)), d);
     EXPECT_EQ(dialect_of(api_version_of(d).substr(18)), d);
   }
+  EXPECT_EQ(dialect_of("tutti.dev/v1alpha1"), dialect::own);
+  EXPECT_EQ(dialect_of("v1alpha1"), dialect::v1alpha1) << "a bare version is of scheduling.k8s.io";
   EXPECT_EQ(dialect_of("scheduling.k8s.io/v1"), std::nullopt);
   EXPECT_EQ(dialect_of("batch/v1beta1"), std::nullopt);
   EXPECT_EQ(scheduled_condition_of(dialect::v1alpha1), "");

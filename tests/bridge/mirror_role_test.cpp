@@ -548,6 +548,24 @@ TEST_F(Mirror, makes_groups_of_workloads_where_the_server_has_no_groups) {
                            "queue group_gone W/worker/r0 ns/pair/worker/r0"}));
 }
 
+TEST_F(Mirror, knows_members_by_a_label_where_the_server_has_no_groups_but_ours) {
+  mirror.emplace(mirror_role::options{.shards = shards, .spoken = api::dialect::own});
+  hear(protocol::started{.epoch = {1}, .incarnation = {1}, .seed = 3, .open = {}});
+  find_streams();
+  for (const auto* path : {nodes, pods, "/apis/tutti.dev/v1alpha1/podgroups"})
+    end_list(path);
+  log.sent.clear();
+  const auto group_of = [&](std::string_view name, std::string_view labels) {
+    line(pods, "ADDED",
+         fmt::format(R"({{"metadata":{{"namespace":"ns","name":"{}","uid":"u-{}","labels":{},)"
+                     R"("resourceVersion":"{}"}},"spec":{{"schedulerName":"tutti"}}}})",
+                     name, name, labels, ++version));
+    return log.all<protocol::pod_seen>().back().pod.group;
+  };
+  EXPECT_EQ(group_of("a", R"({"tutti.dev/pod-group":"ring"})"), "ring");
+  EXPECT_EQ(group_of("b", R"({"app":"ring"})"), "");
+}
+
 TEST_F(Mirror, a_pod_with_demands_that_nobody_weighs_is_refused_in_words) {
   synced();
   const auto with = [&](std::string_view name, std::string_view spec) {

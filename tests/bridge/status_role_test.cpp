@@ -198,6 +198,28 @@ TEST_F(Status, the_older_dialect_has_its_own_name_for_the_condition) {
   EXPECT_EQ(body().at("status").at("conditions").at(0).at("type"), "PodGroupScheduled");
 }
 
+/// A server cannot merge lists of kinds that are not its own.
+TEST_F(Status, conditions_of_our_own_kind_are_applied_each_under_a_name_of_its_own) {
+  status_role ours{{.spoken = api::dialect::own}};
+  log.take(ours.on(
+      protocol::received{
+          protocol::to(protocol::role_kind::queue),
+          set_condition{
+              {"ns", "x"}, false, "u", "PodGroupInitiallyScheduled", true, "Scheduled", ""}},
+      now));
+  EXPECT_EQ(asked(), "GET /apis/tutti.dev/v1alpha1/namespaces/ns/podgroups/x");
+  log.take(ours.on(answered{take_open(), 200, object_json{}.text()}, now));
+  const auto& request = log.only().request;
+  EXPECT_EQ(request.method + " " + request.target,
+            "PATCH /apis/tutti.dev/v1alpha1/namespaces/ns/podgroups/x/status"
+            "?fieldManager=tutti%2FPodGroupInitiallyScheduled&force=true");
+  EXPECT_EQ(request.content_type, "application/apply-patch+yaml");
+  EXPECT_EQ(body().at("apiVersion"), "tutti.dev/v1alpha1");
+  EXPECT_EQ(body().at("kind"), "PodGroup");
+  EXPECT_EQ(body().at("metadata").at("name"), "x");
+  EXPECT_EQ(body().at("status").at("conditions").at(0).at("type"), "PodGroupInitiallyScheduled");
+}
+
 TEST_F(Status, a_lost_answer_is_settled_by_looking) {
   pod_is("no room");
   show(200, {});

@@ -104,13 +104,18 @@ struct Doorkeeper : testing::Test {
     EXPECT_TRUE(std::holds_alternative<protocol::answered>(heard.pop()));
   }
   /// What is known of a cluster of that release which serves `versions` of the group.
-  base::result<cluster_facts> facts_of(const std::string& release, const std::string& versions) {
-    for (int i = 0; i < 3; ++i)
+  /// `ours`: what it serves of our kinds, "404" for nothing; empty if it is not to be asked.
+  base::result<cluster_facts> facts_of(const std::string& release, const std::string& versions,
+                                       const std::string& ours = {}) {
+    for (int i = 0; i < 4; ++i)
       let_in();
     auto coming = std::async(std::launch::async, [this] { return door->ask(10s); });
     EXPECT_EQ(answer(200, R"({"gitVersion":")" + release + R"("})"), "/version");
     if (!versions.empty()) {
       EXPECT_EQ(answer(200, R"({"versions":[)" + versions + "]}"), "/apis/scheduling.k8s.io");
+      if (!ours.empty()) {
+        EXPECT_EQ(answer(ours == "404" ? 404 : 200, ours), "/apis/tutti.dev/v1alpha1");
+      }
       answer(200, R"({"metadata":{"uid":"the-uid"}})");
     }
     return coming.get();
@@ -195,7 +200,22 @@ TEST_F(Doorkeeper, speaks_the_newest_dialect_it_knows_with_a_release_that_it_doe
 }
 
 TEST_F(Doorkeeper, knows_no_dialect_where_only_later_ones_are_served) {
-  const auto facts = facts_of("v1.42.0", R"({"version":"v1"},{"version":"v2beta1"})");
+  const auto facts = facts_of("v1.42.0", R"({"version":"v1"},{"version":"v2beta1"})", "404");
+  ASSERT_TRUE(facts) << facts.error().message();
+  EXPECT_EQ(facts->spoken, std::nullopt);
+}
+
+TEST_F(Doorkeeper, speaks_of_our_own_groups_where_the_cluster_has_no_others) {
+  const auto facts =
+      facts_of("v1.36.3", R"({"version":"v1"})",
+               R"({"resources":[{"name":"podgroups"},{"name":"podgroups/status"}]})");
+  ASSERT_TRUE(facts) << facts.error().message();
+  EXPECT_EQ(facts->spoken, api::dialect::own);
+}
+
+TEST_F(Doorkeeper, takes_no_other_kind_of_ours_for_groups) {
+  const auto facts =
+      facts_of("v1.36.3", R"({"version":"v1"})", R"({"resources":[{"name":"gangdecisions"}]})");
   ASSERT_TRUE(facts) << facts.error().message();
   EXPECT_EQ(facts->spoken, std::nullopt);
 }

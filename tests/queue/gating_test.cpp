@@ -228,6 +228,20 @@ TEST_F(Gating, o7_in_the_dialect_of_1_36_mixed_priorities_are_tried_highest_firs
   EXPECT_EQ(pods_of(tried_gang()), (names{"b", "a"}));
 }
 
+TEST_F(Gating, a_group_that_says_no_priority_has_that_of_its_members_who_must_agree) {
+  how.has_group_priorities = false;
+  begin();
+  synced();
+  group("g", {.min = 2});
+  pod("a", {.group = "g", .priority = 7});
+  pod("b", {.group = "g", .priority = 5});
+  EXPECT_EQ(row("g", "detail"), "pod b has priority 5, its PodGroup 7");
+  pod_gone("b");
+  pod("c", {.group = "g", .priority = 7});
+  EXPECT_EQ(tried(), names{"g"});
+  EXPECT_EQ(row("g", "priority"), "7");
+}
+
 TEST_F(Gating, o7_a_member_of_another_scheduler_is_refused_visibly) {
   synced();
   group("g", {.min = 1});
@@ -337,6 +351,7 @@ TEST_F(Gating, where_groups_are_no_objects_everything_is_said_of_their_pods) {
 
 TEST_F(Gating, where_groups_are_no_objects_their_priority_is_their_members_highest) {
   how.group_condition.clear();
+  how.has_group_priorities = false;
   how.refuses_mixed_priorities = false;
   begin();
   group("low", {.min = 1});
