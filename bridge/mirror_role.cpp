@@ -36,6 +36,17 @@ std::string label_of(const api::pod& p, std::string_view label) {
   return pos == p.meta.labels.end() ? std::string{} : pos->second;
 }
 
+/// A label that does not count must not turn the members of a gang into pods that start alone.
+void heed_label(api::pod& p, api::dialect spoken) {
+  const auto label = label_of(p, api::group_label);
+  if (spoken == api::dialect::own)
+    p.group = label;
+  else if (!label.empty() && p.group.empty() && !p.workload_ref && p.refused.empty())
+    p.refused = fmt::format("the label {} counts only on clusters that serve no groups of pods; "
+                            "here spec.schedulingGroup names the group",
+                            api::group_label);
+}
+
 protocol::object_name name_in(std::string_view key) {
   const auto slash = key.find('/');
   ensure(slash != std::string_view::npos, key);
@@ -263,8 +274,7 @@ void mirror_role::on_pod(const change& c, effects& out) {
     return;
   }
   auto& p = *decoded;
-  if (options_.spoken == api::dialect::own)
-    p.group = label_of(p, api::group_label);
+  heed_label(p, options_.spoken);
   if (!has_told_fences_)
     note_fence(p);
   const bool takes_room = !p.node_name.empty() && !p.is_terminal();

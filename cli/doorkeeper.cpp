@@ -57,15 +57,16 @@ base::result<std::string> release_in(const json::object& version, const std::str
                fmt::format("this program speaks 1.{} and later", oldest_minor)};
 }
 
-/// The newest that is served, of an APIGroup.
-std::optional<api::dialect> dialect_in(const json::object& group) {
-  std::vector<std::string_view> served;
+/// Those that are served, of an APIGroup.
+std::vector<api::dialect> dialects_in(const json::object& group) {
+  std::vector<api::dialect> out;
   const auto* versions = group.if_contains("versions");
   if (versions != nullptr && versions->is_array())
     for (const auto& x : versions->get_array())
       if (x.is_object())
-        served.push_back(bridge::text_at(x.get_object(), "version"));
-  return api::newest_dialect_of(served);
+        if (const auto one = api::dialect_of(bridge::text_at(x.get_object(), "version")))
+          out.push_back(*one);
+  return out;
 }
 
 /// Of an APIResourceList.
@@ -177,16 +178,13 @@ void doorkeeper::ask_dialect(cluster_facts so_far, heard_facts heard) {
                      const auto group = answer_of(e, "group scheduling.k8s.io");
                      if (!group)
                        return heard(group.error());
-                     so_far.spoken = dialect_in(*group);
+                     so_far.served = dialects_in(*group);
                    }
-                   if (so_far.spoken)
-                     ask_space(std::move(so_far), heard);
-                   else
-                     ask_own(std::move(so_far), heard);
+                   ask_own(std::move(so_far), heard);
                  });
 }
 
-/// Without groups of its own the cluster may have those of ours.
+/// Beside groups of its own, or without them, the cluster may have those of our kind.
 void doorkeeper::ask_own(cluster_facts so_far, heard_facts heard) {
   const auto target = fmt::format("/apis/{}", api::api_version_of(api::dialect::own));
   client_->start(own_id, {.method = "GET", .target = target},
@@ -197,7 +195,7 @@ void doorkeeper::ask_own(cluster_facts so_far, heard_facts heard) {
                      if (!kinds)
                        return heard(kinds.error());
                      if (has_pod_groups(*kinds))
-                       so_far.spoken = api::dialect::own;
+                       so_far.served.push_back(api::dialect::own);
                    }
                    ask_space(std::move(so_far), heard);
                  });
@@ -219,10 +217,28 @@ void doorkeeper::ask_space(cluster_facts so_far, heard_facts heard) {
       });
 }
 
-base::result<cluster_facts> doorkeeper::ask(base::duration patience) {
+std::optional<api::dialect> cluster_facts::spoken() const {
+  std::optional<api::dialect> out;
+  for (const auto d : served)
+    if (!out || *out == api::dialect::own || (d != api::dialect::own && *out < d))
+      out = d;
+  return out;
+}
+
+bool doorkeeper::is_open() {
+  const std::lock_guard lock{mutex_};
+  return state_ == state::open;
+}
+
+std::future<base::result<cluster_facts>> doorkeeper::begin_asking() {
   auto promised = std::make_shared<std::promise<base::result<cluster_facts>>>();
   auto coming = promised->get_future();
   ask_then([promised](base::result<cluster_facts> said) { promised->set_value(std::move(said)); });
+  return coming;
+}
+
+base::result<cluster_facts> doorkeeper::ask(base::duration patience) {
+  auto coming = begin_asking();
   if (coming.wait_for(patience) == std::future_status::ready)
     return coming.get();
   for (const auto id : {version_id, group_id, own_id, space_id})

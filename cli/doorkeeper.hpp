@@ -1,14 +1,17 @@
 // Lets the scheduler speak to an API server only once it is known whose cluster that is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <boost/json/object.hpp>
 
@@ -24,8 +27,14 @@ namespace tutti::cli {
 struct cluster_facts {
   std::string uid{};      ///< of the namespace kube-system: it lives as long as the cluster
   std::string kubernetes; ///< "1.37"
-  /// In which it speaks of groups of pods; nothing if it serves none that is ours.
-  std::optional<api::dialect> spoken{};
+  /// In which it speaks of groups of pods.
+  std::vector<api::dialect> served{};
+
+  bool serves(api::dialect d) const {
+    return std::find(served.begin(), served.end(), d) != served.end();
+  }
+  /// The newest of the cluster's own, else that of our kind; nothing if it serves none.
+  std::optional<api::dialect> spoken() const;
 };
 
 /// A store that is opened against another cluster than its own would undo and post there what was
@@ -54,6 +63,9 @@ public:
   /// that can be spoken to: a certificate that is not good, another program, a release that is not
   /// known.
   base::result<cluster_facts> ask(base::duration patience);
+  /// The same without waiting; one at a time, and only once the door is open.
+  std::future<base::result<cluster_facts>> begin_asking();
+  bool is_open();
 
   using approver = std::function<base::result<void>(const cluster_facts&)>;
   using refusal = std::function<void(const base::error&)>;

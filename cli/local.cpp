@@ -25,6 +25,7 @@
 #include "base/seed.hpp"
 #include "bridge/http_client.hpp"
 #include "cli/daemon.hpp"
+#include "cli/dialect_watch.hpp"
 #include "cli/doorkeeper.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
@@ -225,8 +226,8 @@ base::result<void> check_release(const std::string& asked, const std::string& fo
 base::result<api::dialect> dialect_for(const cluster_facts& found, const local_options& how) {
   if (auto ok = check_release(how.kubernetes, found.kubernetes); !ok)
     return ok.error();
-  if (found.spoken)
-    return *found.spoken;
+  if (const auto spoken = found.spoken())
+    return *spoken;
   return error{
       code::bad_input,
       fmt::format("the API server is Kubernetes {} and serves no groups of pods", found.kubernetes),
@@ -486,6 +487,9 @@ base::result<void> run_until_told(running& all, const local_options& how,
   auto next_progress = began; // at once: who waits sees for what
   rights_watch rights;
   auto next_look_at_rights = began;
+  std::optional<dialect_watch> dialects;
+  if (how.is_elsewhere())
+    dialects.emplace(*all.door, all.scheduler->options().spoken);
   while (signalled == 0) {
     if (auto broken = all.end.within(look_interval))
       return *broken;
@@ -494,6 +498,8 @@ base::result<void> run_until_told(running& all, const local_options& how,
       break;
     if (clock.now() >= next_look_at_rights) {
       rights.look(all.scheduler->calls());
+      if (auto other = dialects ? dialects->look(clock.now()) : std::nullopt)
+        return *other;
       next_look_at_rights = clock.now() + rights_interval;
     }
     if (shows && clock.now() >= next_progress) {

@@ -566,6 +566,20 @@ TEST_F(Mirror, knows_members_by_a_label_where_the_server_has_no_groups_but_ours)
   EXPECT_EQ(group_of("b", R"({"app":"ring"})"), "");
 }
 
+TEST_F(Mirror, lets_nobody_start_alone_whose_label_does_not_count_here) {
+  synced();
+  const auto refusal = [&](std::string_view name, std::string_view spec) {
+    line(pods, "ADDED",
+         fmt::format(R"({{"metadata":{{"namespace":"ns","name":"{}","uid":"u-{}","labels":)"
+                     R"({{"tutti.dev/pod-group":"ring"}},"resourceVersion":"{}"}},)"
+                     R"("spec":{{"schedulerName":"tutti"{}}}}})",
+                     name, name, ++version, spec));
+    return log.all<protocol::pod_seen>().back().pod.refused;
+  };
+  EXPECT_NE(refusal("a", "").find("the label tutti.dev/pod-group counts only"), std::string::npos);
+  EXPECT_EQ(refusal("b", R"(,"schedulingGroup":{"podGroupName":"ring"})"), "");
+}
+
 TEST_F(Mirror, a_pod_with_demands_that_nobody_weighs_is_refused_in_words) {
   synced();
   const auto with = [&](std::string_view name, std::string_view spec) {

@@ -1,4 +1,5 @@
 // What the doorkeeper says of a server and of our credentials, and how often.
+#include "cli/dialect_watch.hpp"
 #include "cli/doorkeeper.hpp"
 
 #include <algorithm>
@@ -104,18 +105,16 @@ struct Doorkeeper : testing::Test {
     EXPECT_TRUE(std::holds_alternative<protocol::answered>(heard.pop()));
   }
   /// What is known of a cluster of that release which serves `versions` of the group.
-  /// `ours`: what it serves of our kinds, "404" for nothing; empty if it is not to be asked.
+  /// `ours`: what it serves of our kinds.
   base::result<cluster_facts> facts_of(const std::string& release, const std::string& versions,
-                                       const std::string& ours = {}) {
+                                       const std::string& ours = "404") {
     for (int i = 0; i < 4; ++i)
       let_in();
     auto coming = std::async(std::launch::async, [this] { return door->ask(10s); });
     EXPECT_EQ(answer(200, R"({"gitVersion":")" + release + R"("})"), "/version");
     if (!versions.empty()) {
       EXPECT_EQ(answer(200, R"({"versions":[)" + versions + "]}"), "/apis/scheduling.k8s.io");
-      if (!ours.empty()) {
-        EXPECT_EQ(answer(ours == "404" ? 404 : 200, ours), "/apis/tutti.dev/v1alpha1");
-      }
+      EXPECT_EQ(answer(ours == "404" ? 404 : 200, ours), "/apis/tutti.dev/v1alpha1");
       answer(200, R"({"metadata":{"uid":"the-uid"}})");
     }
     return coming.get();
@@ -195,14 +194,14 @@ TEST_F(Doorkeeper, speaks_the_newest_dialect_it_knows_with_a_release_that_it_doe
                               R"({"version":"v1"},{"version":"v1beta1"},{"version":"v1alpha3"})");
   ASSERT_TRUE(facts) << facts.error().message();
   EXPECT_EQ(facts->kubernetes, "1.42");
-  EXPECT_EQ(facts->spoken, api::dialect::v1beta1);
+  EXPECT_EQ(facts->spoken(), api::dialect::v1beta1);
   EXPECT_EQ(facts->uid, "the-uid");
 }
 
 TEST_F(Doorkeeper, knows_no_dialect_where_only_later_ones_are_served) {
   const auto facts = facts_of("v1.42.0", R"({"version":"v1"},{"version":"v2beta1"})", "404");
   ASSERT_TRUE(facts) << facts.error().message();
-  EXPECT_EQ(facts->spoken, std::nullopt);
+  EXPECT_EQ(facts->spoken(), std::nullopt);
 }
 
 TEST_F(Doorkeeper, speaks_of_our_own_groups_where_the_cluster_has_no_others) {
@@ -210,14 +209,22 @@ TEST_F(Doorkeeper, speaks_of_our_own_groups_where_the_cluster_has_no_others) {
       facts_of("v1.36.3", R"({"version":"v1"})",
                R"({"resources":[{"name":"podgroups"},{"name":"podgroups/status"}]})");
   ASSERT_TRUE(facts) << facts.error().message();
-  EXPECT_EQ(facts->spoken, api::dialect::own);
+  EXPECT_EQ(facts->spoken(), api::dialect::own);
+}
+
+TEST_F(Doorkeeper, prefers_the_clusters_own_groups_to_ours) {
+  const auto facts = facts_of("v1.36.3", R"({"version":"v1"},{"version":"v1alpha2"})",
+                              R"({"resources":[{"name":"podgroups"}]})");
+  ASSERT_TRUE(facts) << facts.error().message();
+  EXPECT_EQ(facts->spoken(), api::dialect::v1alpha2);
+  EXPECT_TRUE(facts->serves(api::dialect::own));
 }
 
 TEST_F(Doorkeeper, takes_no_other_kind_of_ours_for_groups) {
   const auto facts =
       facts_of("v1.36.3", R"({"version":"v1"})", R"({"resources":[{"name":"gangdecisions"}]})");
   ASSERT_TRUE(facts) << facts.error().message();
-  EXPECT_EQ(facts->spoken, std::nullopt);
+  EXPECT_EQ(facts->spoken(), std::nullopt);
 }
 
 TEST_F(Doorkeeper, refuses_a_release_without_groups_of_pods_by_its_name) {
@@ -225,6 +232,41 @@ TEST_F(Doorkeeper, refuses_a_release_without_groups_of_pods_by_its_name) {
   ASSERT_FALSE(facts);
   EXPECT_EQ(facts.error().message(), "the API server at SERVER is Kubernetes v1.34.9");
   EXPECT_EQ(facts.error().hint(), "this program speaks 1.35 and later");
+}
+
+/// Groups that vanish and come back while we run.
+struct DialectWatch : Doorkeeper {
+  dialect_watch watch{*door, api::dialect::v1alpha2};
+  std::optional<error> judge(std::vector<api::dialect> served) {
+    return watch.judge({.uid = "u", .kubernetes = "1.37", .served = std::move(served)});
+  }
+};
+
+TEST_F(DialectWatch, does_not_mind_what_else_is_served) {
+  for (int i = 0; i < 9; ++i)
+    EXPECT_FALSE(judge({api::dialect::v1alpha2, api::dialect::v1beta1}));
+}
+
+TEST_F(DialectWatch, ends_the_process_when_another_has_taken_the_place_of_ours_for_good) {
+  EXPECT_FALSE(judge({api::dialect::v1beta1}));
+  EXPECT_FALSE(judge({api::dialect::v1beta1}));
+  EXPECT_FALSE(judge({api::dialect::v1alpha2})) << "it was a server that started";
+  EXPECT_FALSE(judge({api::dialect::v1beta1}));
+  EXPECT_FALSE(judge({api::dialect::v1beta1}));
+  const auto why = judge({api::dialect::v1beta1});
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->message(), "the API server speaks of groups of pods in scheduling.k8s.io/v1beta1 "
+                            "now, and not in scheduling.k8s.io/v1alpha2 any more");
+}
+
+TEST_F(DialectWatch, waits_for_ours_to_come_back_where_there_is_no_other_and_says_so_once) {
+  for (int i = 0; i < 9; ++i)
+    EXPECT_FALSE(judge({}));
+  EXPECT_TRUE(watch.is_away());
+  const auto all = said();
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 2) << all;
+  EXPECT_FALSE(judge({api::dialect::v1alpha2}));
+  EXPECT_FALSE(watch.is_away());
 }
 
 } // namespace
