@@ -4,7 +4,7 @@ set -euo pipefail
 
 packages=(
   # compilers and tools
-  g++ cmake ninja-build pkg-config mold ccache git python3
+  g++ cmake ninja-build pkg-config mold ccache git python3 python3-yaml
   # libraries
   libcaf-dev librocksdb-dev libcapnp-dev capnproto
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libboost-system1.81-dev
