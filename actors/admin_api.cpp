@@ -12,6 +12,7 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "actors/asking.hpp"
 #include "actors/metrics.hpp"
 #include "api/dialect.hpp"
 #include "protocol/address.hpp"
@@ -24,9 +25,6 @@ namespace json = boost::json;
 using namespace std::chrono_literals;
 using protocol::role_kind;
 
-/// A role that is alive answers in microseconds; one that works through a long mailbox, in less
-/// than this.
-constexpr auto patience = 2000ms;
 /// For an operator's word: a partition waits for a silent gang, and then for the store.
 constexpr auto cancel_patience = 6000ms;
 
@@ -72,17 +70,6 @@ http_reply error_reply(int status, std::string_view what) {
   return {status, "application/json", json::serialize(body) + "\n"};
 }
 
-/// The role's answer as JSON; null if it gave none.
-json::value ask(scheduler& who, const protocol::address& whom, const char* what,
-                std::string name = {}) {
-  const auto text = who.desk().ask(whom, what, std::move(name), patience);
-  if (text.empty())
-    return nullptr;
-  boost::system::error_code ec;
-  auto parsed = json::parse(text, ec);
-  return ec ? json::value{nullptr} : parsed;
-}
-
 json::array typed_items(const std::string& item_kind, const json::array& rows) {
   json::array items;
   for (const auto& row : rows)
@@ -100,30 +87,6 @@ http_reply list(scheduler& who, role_kind kind, const char* what, const char* it
   if (!rows.is_array())
     return error_reply(503, fmt::format("the {} does not answer", protocol::to_text(to(kind))));
   return list_reply(item_kind, rows.get_array());
-}
-
-json::value keeper_word(scheduler& who) {
-  return ask(who, protocol::to(role_kind::keeper), "replicas");
-}
-
-/// All, or those that run here if there are other replicas.
-std::vector<std::uint32_t> shards_here(scheduler& who) {
-  std::vector<std::uint32_t> out;
-  if (!who.options().has_others()) {
-    for (std::uint32_t s = 0; s < who.options().shards; ++s)
-      out.push_back(s);
-    return out;
-  }
-  const auto said = keeper_word(who);
-  if (!said.is_object())
-    return out;
-  std::uint32_t s = 0; // they come first, ascending
-  for (const auto& unit : said.at("units").as_array()) {
-    if (s < who.options().shards && unit.at("runsHere").as_bool())
-      out.push_back(s);
-    ++s;
-  }
-  return out;
 }
 
 /// What each shard that runs here says of itself; one that does not answer is not in it.
@@ -312,7 +275,7 @@ std::string unless(bool ok, std::string_view why) {
 
 std::function<std::string(scheduler&)> store_check(persistence::check_request::part what) {
   return [what](scheduler& who) {
-    const auto how = who.check_store(what, patience);
+    const auto how = who.check_store(what, answer_patience);
     return how ? std::string{} : how.error().message();
   };
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <fstream>
 #include <initializer_list>
 #include <map>
@@ -14,6 +13,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include "actors/asking.hpp"
 #include "actors/metrics_meter.hpp"
 #include "base/ensure.hpp"
 
@@ -23,8 +23,6 @@ namespace {
 
 namespace json = boost::json;
 using protocol::role_kind;
-
-constexpr auto patience = std::chrono::seconds{2};
 
 /// Names of labels, in the order of their values.
 using label_names = std::initializer_list<std::string_view>;
@@ -84,14 +82,6 @@ private:
   std::string name_;
   std::string text_;
 };
-
-/// The role's answer; null if it does not answer.
-json::value ask(scheduler& who, const protocol::address& whom, const char* what) {
-  const auto text = who.desk().ask(whom, what, {}, patience);
-  boost::system::error_code ec;
-  auto out = text.empty() ? json::value{} : json::parse(text, ec);
-  return ec ? json::value{} : out;
-}
 
 /// The numbers below `key` by their names; none if there are no such.
 std::map<std::string, std::int64_t> numbers_at(const json::value& from, std::string_view key) {
@@ -213,7 +203,7 @@ void add_protocol(page& out, const measures& all) {
 void add_shards(page& out, scheduler& who) {
   std::map<std::string, std::int64_t> by_state;
   std::int64_t silent = 0, oldest_ms = 0;
-  for (std::uint32_t s = 0; s < who.options().shards; ++s) {
+  for (const auto s : shards_here(who)) {
     const auto one = ask(who, protocol::to_shard({s}), "shards");
     if (!one.is_object()) {
       ++silent;
@@ -230,7 +220,7 @@ void add_shards(page& out, scheduler& who) {
   out.one("gang_in_doubt_oldest_seconds", "gauge",
           "How long the oldest promise has waited for its decision; 0 = none waits.",
           static_cast<double>(oldest_ms) / 1000);
-  out.one("gang_silent_shards", "gauge", "Shards that do not answer.", silent);
+  out.one("gang_silent_shards", "gauge", "Shards of this replica that do not answer.", silent);
 }
 
 /// What the kernel and the allocator say. What is free in the heap is used again, or given back in
