@@ -1,6 +1,8 @@
 // HTTP/1.1 exchanges and streams over a pool of connections, each with a time limit.
 #include "bridge/http_client.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <optional>
@@ -66,6 +68,15 @@ enum class outcome {
   refused ///< 401, and there is another identity to try
 };
 
+base::time_point now() {
+  return base::time_point{std::chrono::steady_clock::now().time_since_epoch()};
+}
+
+/// Counts against the budget of writes.
+bool costs(const protocol::http_request& x) {
+  return x.method != "GET" && !x.target.starts_with("/apis/coordination.k8s.io/");
+}
+
 /// The TLS of a connection is that of whoever it was opened for.
 bool is_for(const connection& c, const identity_ptr& who) {
   return c.who == who || (c.who && who && c.who->tls == who->tls);
@@ -76,8 +87,8 @@ bool is_for(const connection& c, const identity_ptr& who) {
 class http_client::impl {
 public:
   impl(connector_ptr where, options how)
-      : where_(std::move(where)), how_(std::move(how)), work_(io_.get_executor()),
-        thread_([this] { io_.run(); }) {
+      : where_(std::move(where)), how_(std::move(how)), budget_(how_.writes),
+        work_(io_.get_executor()), thread_([this] { io_.run(); }) {
     ensure(how_.connections > 0);
     if (how_.who)
       helper_.emplace(1);
@@ -136,14 +147,27 @@ private:
     }
   }
 
+  /// The first that may leave now. If some may not, `wait_` says how long they must wait.
   exchange_ptr next() {
-    for (auto* queue : {&urgent_, &others_})
-      while (!queue->empty()) {
-        auto x = std::move(queue->front());
+    const auto wait = budget_.wait(now());
+    wait_.reset();
+    for (auto* queue : {&urgent_, &others_}) {
+      while (!queue->empty() && queue->front()->is_over)
         queue->pop_front();
-        if (!x->is_over)
-          return x;
+      const auto pos = std::find_if(queue->begin(), queue->end(), [&](const auto& x) {
+        return wait == base::duration::zero() || (!x->is_over && !costs(x->request));
+      });
+      if (pos == queue->end()) {
+        if (!queue->empty())
+          wait_ = wait;
+        continue;
       }
+      auto x = std::move(*pos);
+      queue->erase(pos);
+      if (costs(x->request))
+        budget_.spend();
+      return x;
+    }
     return nullptr;
   }
 
@@ -154,8 +178,12 @@ private:
       auto x = next();
       if (!x) {
         asio::steady_timer wake{io_, asio::steady_timer::time_point::max()};
+        if (wait_)
+          wake.expires_after(*wait_);
         idle_.push_back(&wake);
-        co_await wake.async_wait(asio::as_tuple(asio::use_awaitable));
+        const auto [woken] = co_await wake.async_wait(asio::as_tuple(asio::use_awaitable));
+        if (!woken)
+          std::erase(idle_, &wake); // by the time alone: nobody has taken it out
         continue;
       }
       co_await run_single(*x, c);
@@ -432,6 +460,8 @@ private:
 
   connector_ptr where_;
   options how_;
+  write_budget budget_;
+  std::optional<base::duration> wait_; // of what waits for the budget, at the last look
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::optional<asio::thread_pool> helper_; // waits for files and programs of `how_.who`

@@ -11,6 +11,7 @@
 #include "base/time.hpp"
 #include "bridge/identity.hpp"
 #include "bridge/limits.hpp"
+#include "bridge/write_budget.hpp"
 #include "protocol/events.hpp"
 #include "protocol/http.hpp"
 
@@ -61,6 +62,8 @@ public:
     /// hardly mend it. On the client's thread.
     std::function<void(const base::error& e, bool needs_human)> failed;
     std::size_t connections = limits::connections;
+    /// Of all that is written but Leases, which are signs of life. Urgent requests have it first.
+    write_budget::options writes{};
     base::duration timeout = limits::exchange_timeout;
   };
   using callback = std::function<void(http_event)>;

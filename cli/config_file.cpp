@@ -93,6 +93,14 @@ result take_profiles(const json::value& v, local_options& how) {
   return {};
 }
 
+result take_count(const json::value& v, unsigned& out) {
+  constexpr std::int64_t most = 1'000'000;
+  if (!v.is_int64() || v.get_int64() < 0 || v.get_int64() > most)
+    return not_allowed("is no such number");
+  out = static_cast<unsigned>(v.get_int64());
+  return {};
+}
+
 result take_shards(const json::value& v, local_options& how) {
   if (!v.is_int64() || v.get_int64() < 1 || v.get_int64() > most_shards)
     return not_allowed("is no such number");
@@ -164,6 +172,12 @@ std::vector<config_field> make_fields() {
       {"clientConnection.context", "--context", "a context of the kubeconfig",
        [](const v& x, o& how) { return take_text(x, how.elsewhere.context); },
        [](const o& how) { return how.elsewhere.context.empty() ? v{} : v(how.elsewhere.context); }},
+      {"clientConnection.qps", "--qps", "a whole number; 0 = no limit",
+       [](const v& x, o& how) { return take_count(x, how.qps); },
+       [](const o& how) { return how.qps == 0 ? v{} : v(how.qps); }},
+      {"clientConnection.burst", "--burst", "a whole number; 0 = as many as qps",
+       [](const v& x, o& how) { return take_count(x, how.burst); },
+       [](const o& how) { return how.burst == 0 ? v{} : v(how.burst); }},
       {"profiles", "", "a list of {schedulerName: NAME}", take_profiles,
        [](const o& how) { return profiles_of(how.scheduler_names); }},
       {"topology.levels", "--topology", "label keys, outermost first; the last is the rack",

@@ -196,6 +196,9 @@ base::result<void> open_door(running& all, const local_options& how, const base:
   auto access = open_access(*where, machine, [] { return signalled != 0; });
   if (!access)
     return access.error();
+  if (how.qps > 0)
+    access->how.writes = {.per_second = static_cast<double>(how.qps),
+                          .burst = static_cast<double>(how.burst > 0 ? how.burst : how.qps)};
   for (const auto& danger : access->dangers)
     print_warning(danger);
   if (!how.quiet)

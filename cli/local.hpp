@@ -23,6 +23,8 @@ struct local_options {
   /// Empty = the newest; of a server elsewhere what that one says of itself.
   std::string kubernetes;
   api_flags elsewhere;     ///< an API server elsewhere: the scheduler alone
+  unsigned qps = 0;        ///< writes per second to an API server elsewhere; 0 = no limit
+  unsigned burst = 0;      ///< of them at once; 0 = as many as in a second
   bool is_replica = false; ///< `tutti scheduler`: never an API server of its own
   replica_flags replica;   ///< of `tutti scheduler`: one of several
   bool serve_only = false; ///< the API server alone

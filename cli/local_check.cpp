@@ -105,6 +105,12 @@ base::result<void> check_fault(const std::string& fault) {
   return {};
 }
 
+base::result<void> check_budget(const local_options& how) {
+  if (how.burst > 0 && how.qps == 0)
+    return wrong("--burst needs --qps", "without a number of writes per second there is no limit");
+  return {};
+}
+
 base::result<void> in(const char* flag, base::result<void> x) {
   return x ? x : x.error().in(flag);
 }
@@ -128,10 +134,11 @@ base::result<void> check_levels(const std::vector<std::string>& levels) {
 }
 
 base::result<void> check_local(const local_options& how, const std::string& fault) {
-  for (const auto& found : {check_fault(fault), check_server(how.elsewhere.server),
-                            in("--listen", check_address(how.listen)),
-                            in("--admin", check_address(how.admin)), check_combination(how),
-                            in("--topology", check_levels(how.levels)), check_replica(how.replica)})
+  for (const auto& found :
+       {check_fault(fault), check_server(how.elsewhere.server),
+        in("--listen", check_address(how.listen)), in("--admin", check_address(how.admin)),
+        check_combination(how), in("--topology", check_levels(how.levels)), check_budget(how),
+        check_replica(how.replica)})
     if (!found)
       return found;
   return {};

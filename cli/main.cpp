@@ -307,6 +307,8 @@ void add_scheduler(CLI::App& app, arguments& a) {
       ->envname("TUTTI_DATA_DIR");
   verb->add_option("--admin", o.admin,
                    "address for get, explain, … (default 127.0.0.1:10451; \"\" = none)");
+  verb->add_option("--qps", o.qps, "writes per second to the API server (default: no limit)");
+  verb->add_option("--burst", o.burst, "writes at once (default: as many as --qps)");
   add_scheduling(*verb, o);
   add_replica(*verb, o.replica);
   verb->add_flag("-q,--quiet", o.quiet, "print errors only");

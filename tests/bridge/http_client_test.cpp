@@ -1,6 +1,7 @@
 #include "bridge/http_client.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <optional>
 
@@ -555,6 +556,73 @@ TEST(HttpClientOverTcp, a_server_that_is_not_there_is_unknown) {
   const auto* unknown = std::get_if<protocol::answer_unknown>(&e);
   ASSERT_NE(unknown, nullptr);
   EXPECT_NE(unknown->why.find("nobody listens there"), std::string::npos) << unknown->why;
+}
+
+/// Reads and signs of life go on; what was asked first among the writes goes first.
+TEST_F(HttpClient, holds_back_writes_that_are_above_their_budget_and_nothing_else) {
+  begin({.connections = 1, .writes = {.per_second = 4, .burst = 1}});
+  post("/first", "{}");
+  post("/second", "{}");
+  post("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", "{}");
+  get("/read");
+  auto server = accept();
+  std::chrono::steady_clock::time_point left;
+  for (const char* target :
+       {"POST /first", "POST /apis/coordination", "GET /read", "POST /second"}) {
+    const auto request = server.request();
+    EXPECT_TRUE(request.starts_with(target)) << request;
+    if (std::string_view{target} == "POST /first")
+      left = std::chrono::steady_clock::now();
+    server.answer(200, "{}");
+    (void)heard.pop();
+  }
+  EXPECT_GE(std::chrono::steady_clock::now() - left, std::chrono::milliseconds{200});
+}
+
+TEST_F(HttpClient, gives_the_budget_of_writes_to_urgent_ones_first) {
+  begin({.connections = 1, .writes = {.per_second = 20, .burst = 1}});
+  post("/first", "{}");
+  auto server = accept();
+  EXPECT_TRUE(server.request().starts_with("POST /first"));
+  post("/event", "{}"); // these two wait for the connection, and then for the budget
+  protocol::http_request binding{"POST", "/binding", "{}", {}};
+  binding.is_urgent = true;
+  start(binding);
+  server.answer(200, "{}");
+  for (const char* target : {"POST /binding", "POST /event"}) {
+    EXPECT_TRUE(server.request().starts_with(target));
+    server.answer(200, "{}");
+  }
+}
+
+TEST(WriteBudget, lets_a_burst_go_and_then_so_many_per_second) {
+  using namespace std::chrono_literals;
+  write_budget budget{{.per_second = 10, .burst = 3}};
+  base::time_point now{1h};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(budget.wait(now), 0ms);
+    budget.spend();
+  }
+  EXPECT_EQ(budget.wait(now), 100ms);
+  now += 60ms;
+  EXPECT_EQ(budget.wait(now), 40ms);
+  now += 40ms;
+  EXPECT_EQ(budget.wait(now), 0ms);
+  budget.spend();
+  now += 1h;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(budget.wait(now), 0ms) << "no more than a burst is saved up";
+    budget.spend();
+  }
+  EXPECT_GT(budget.wait(now), 0ms);
+}
+
+TEST(WriteBudget, without_a_number_is_no_limit) {
+  write_budget budget{{}};
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(budget.wait(base::time_point{}), base::duration::zero());
+    budget.spend();
+  }
 }
 
 } // namespace

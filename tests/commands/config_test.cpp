@@ -19,6 +19,8 @@ kind: GangSchedulerConfiguration
 clientConnection:
   kubeconfig: some/kubeconfig
   context: prod
+  qps: 50
+  burst: 100
 profiles:
   - schedulerName: tutti
   - schedulerName: tutti-batch
@@ -37,6 +39,14 @@ degraded:
   evict: true
 events:
   steps: true
+replica:
+  name: a
+  link:
+    listen: 0.0.0.0:10452
+    address: 10.0.0.1:10452
+    tlsDir: some/tls
+    certificateName: tutti-link
+  leaseDuration: 6s
 admin:
   address: 127.0.0.1:4711
 )";
@@ -135,6 +145,11 @@ const std::vector<bad_config>& bad_configs() {
        "degraded.repairDeadline is no such duration", "allowed: whole seconds: 1s to 24h"},
       {"half_a_second", h + "degraded: {repairDeadline: 500ms}\n",
        "degraded.repairDeadline is no such duration", "allowed: whole seconds: 1s to 24h"},
+      {"short_lease", h + "replica: {leaseDuration: 1s}\n",
+       "replica.leaseDuration is no such duration", "allowed: whole seconds: 2s to 10m"},
+      {"no_link", h + "replica: {link: here}\n", "replica.link is no object", ""},
+      {"no_budget", h + "clientConnection: {qps: -1}\n", "clientConnection.qps is no such number",
+       "allowed: a whole number; 0 = no limit"},
       {"no_flag", h + "events: {steps: sometimes}\n", "events.steps is neither true nor false",
        "allowed: true or false"},
       {"no_profile", h + "profiles: []\n", "profiles is no list of profiles",
