@@ -324,18 +324,27 @@ void add_scheduler(CLI::App& app, arguments& a) {
 
 void add_plan(CLI::App& app, arguments& a) {
   auto* verb = app.add_subcommand("plan", "Say where gangs would go, or why not; change nothing");
-  verb->add_option("-f,--filename", a.plan.files, "nodes, pods and groups (file, directory or -)")
-      ->required();
+  verb->add_option("-f,--filename", a.plan.files, "nodes, pods and groups (file, directory or -)");
+  verb->add_option("--kubeconfig", a.plan.cluster.kubeconfig,
+                   "on what the cluster of this file has now; -f comes on top");
+  verb->add_option("--context", a.plan.cluster.context,
+                   "of --kubeconfig, else of $KUBECONFIG or ~/.kube/config");
   add_output(*verb, a.plan.format, {"table", "json", "yaml", "name"});
   verb->add_option("--topology", a.plan.levels, "label keys, outermost first; the last is the rack")
       ->delimiter(',');
   verb->footer(
       "Examples:\n  tutti plan -f examples/small\n"
-      "  tutti plan -f cluster.yaml -f gangs.yaml -o json"
+      "  tutti plan -f cluster.yaml -f gangs.yaml -o json\n"
+      "  tutti plan --kubeconfig ~/.kube/config -f gangs.yaml"
       "\n\nExit codes: 0 all fit · 10 kept for \"needs preemption\" · 11 something does not "
       "fit now · "
       "12 something never fits on this cluster · 1 error · 2 wrong usage");
-  verb->callback([&a] { a.run = [&a] { return cli::run_plan(a.plan, a.clock); }; });
+  verb->callback([&a] {
+    const auto& from = a.plan.cluster;
+    if (a.plan.files.empty() && from.kubeconfig.empty() && from.context.empty())
+      throw CLI::RequiredError("--filename");
+    a.run = [&a] { return cli::run_plan(a.plan, a.clock); };
+  });
 }
 
 void add_version(CLI::App& app, arguments& a) {

@@ -15,6 +15,7 @@
 #include "actors/wiring.hpp"
 #include "api/manifest.hpp"
 #include "base/explanation.hpp"
+#include "cli/cluster_objects.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/output.hpp"
 #include "cli/role_host.hpp"
@@ -300,36 +301,71 @@ void print(const std::vector<verdict>& all, const std::string& format) {
 
 } // namespace
 
-int run_plan(const plan_options& how, const base::clock& clock) {
-  auto read = api::read_manifests(how.files, {.kubernetes = std::nullopt});
-  if (!read) {
-    print_error(read.error());
-    return failed;
-  }
-  if (read->empty()) {
-    print_error(no_objects(how.files));
-    return failed;
-  }
+namespace {
+
+/// The objects of a plan, with where each comes from.
+struct plan_input {
   std::vector<json::object> objects;
   std::vector<std::string> places;
-  // The newest release that every object belongs to: nodes belong to all, groups to one.
-  auto spoken = api::releases.front();
-  for (auto& m : *read) {
-    spoken = std::min(spoken, m.kubernetes);
-    places.push_back(api::place_of(m));
-    objects.push_back(std::move(m.object));
+  /// The newest release that every object belongs to: nodes belong to all, groups to one.
+  api::release spoken = api::releases.front();
+};
+
+base::result<void> add_cluster(const api_flags& flags, const base::clock& clock, plan_input& into) {
+  auto found = read_cluster(flags, clock);
+  if (!found)
+    return found.error();
+  into.spoken = std::min(into.spoken, found->kubernetes);
+  for (auto& x : found->all) {
+    const auto& meta = x.at("metadata").as_object();
+    const auto* space = meta.if_contains("namespace");
+    into.places.push_back(fmt::format("cluster, {} {}{}",
+                                      std::string_view{x.at("kind").as_string()},
+                                      space != nullptr ? std::string{space->as_string()} + "/" : "",
+                                      std::string_view{meta.at("name").as_string()}));
+    into.objects.push_back(std::move(x));
   }
-  still_clock still;
-  sim::api_server::control_plane::options o;
-  o.kubernetes = spoken;
-  sim::api_server::control_plane api{o, still};
-  api.begin();
-  if (auto ok = api.apply(objects, places); !ok) {
+  return {};
+}
+
+base::result<void> add_files(const std::vector<std::string>& files, plan_input& into) {
+  auto read = api::read_manifests(files, {.kubernetes = std::nullopt});
+  if (!read)
+    return read.error();
+  if (read->empty())
+    return no_objects(files);
+  for (auto& m : *read) {
+    into.spoken = std::min(into.spoken, m.kubernetes);
+    into.places.push_back(api::place_of(m));
+    into.objects.push_back(std::move(m.object));
+  }
+  return {};
+}
+
+} // namespace
+
+int run_plan(const plan_options& how, const base::clock& clock) {
+  plan_input in;
+  base::result<void> ok;
+  if (!how.cluster.kubeconfig.empty() || !how.cluster.context.empty())
+    ok = add_cluster(how.cluster, clock, in);
+  if (ok && !how.files.empty())
+    ok = add_files(how.files, in);
+  if (!ok) {
     print_error(ok.error());
     return failed;
   }
+  still_clock still;
+  sim::api_server::control_plane::options o;
+  o.kubernetes = in.spoken;
+  sim::api_server::control_plane api{o, still};
+  api.begin();
+  if (auto applied = api.apply(in.objects, in.places); !applied) {
+    print_error(applied.error());
+    return failed;
+  }
   progress watcher{clock};
-  auto verdicts = planning{how, spoken, api}.run(watcher);
+  auto verdicts = planning{how, in.spoken, api}.run(watcher);
   print(verdicts, how.format);
   int worst = done;
   for (const auto& v : verdicts)

@@ -7,6 +7,7 @@
 #include "api/release.hpp"
 #include "base/explanation.hpp"
 #include "base/time.hpp"
+#include "cli/api_access.hpp"
 #include "protocol/facts.hpp"
 #include "sim/api_server/control_plane.hpp"
 
@@ -14,12 +15,14 @@ namespace tutti::cli {
 
 struct plan_options {
   std::vector<std::string> files;
+  api_flags cluster;            ///< with a kubeconfig or context: on what that cluster has now, too
   std::string format = "table"; ///< table, json, yaml or name
   std::vector<std::string> levels;
 };
 
-/// Prints where each gang of the files would go, or why not, and returns the exit code: 0, 11, 12
-/// (the highest of all gangs) or 1. The clock only serves the line of progress on a terminal.
+/// Prints where each gang of the files, and of the cluster, would go, or why not, and returns the
+/// exit code: 0, 11, 12 (the highest of all gangs) or 1. The clock only serves the line of progress
+/// on a terminal.
 int run_plan(const plan_options& how, const base::clock& clock);
 
 /// The same for the objects that an API server has at this moment; it is only asked.

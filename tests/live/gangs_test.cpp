@@ -100,5 +100,34 @@ TEST_F(Live, gates_are_honoured_and_so_is_a_selector_that_comes_when_they_go) {
     EXPECT_EQ(pod.node, "node-2") << name;
 }
 
+/// What is there counts, what is asked for comes on top, and nothing is written.
+TEST_F(Live, a_plan_on_the_cluster_says_what_then_happens) {
+  control_plane on;
+  on.create(nodes_in_racks(4) + manifest(our_gang("first", 3, 3)));
+  auto scheduler = start_scheduler(on);
+  expect_bound(scheduler, "first");
+  const auto plan = [&](const std::string& more) {
+    return commands::run(
+        {"plan", "--kubeconfig", on.kubeconfig(), "-f", home_.file("more.yaml", more)});
+  };
+  const auto fits = manifest(our_gang("fits", 4, 1)), wide = manifest(our_gang("wide", 2, 4));
+  const auto yes = plan(fits);
+  EXPECT_EQ(yes.code(), 0) << yes.out << yes.err;
+  EXPECT_NE(yes.out.find("default/fits"), std::string::npos) << yes.out;
+  const auto no = plan(wide);
+  EXPECT_EQ(no.code(), 11) << no.out << no.err;
+  EXPECT_EQ(on.api().get(group_path("fits")).status, 404) << "a plan has made something";
+  on.create(fits + wide);
+  expect_bound(scheduler, "fits");
+  EXPECT_EQ(look_at(on.api()).bound_of("wide"), 0);
+  const auto alone = commands::run({"plan", "--kubeconfig", on.kubeconfig()});
+  EXPECT_EQ(alone.code(), 11) << alone.out << alone.err;
+  EXPECT_NE(alone.out.find("default/wide"), std::string::npos) << alone.out;
+  scheduler.stop();
+  const auto without_rights = commands::run({"plan", "--kubeconfig", on.kubeconfig("plain")});
+  EXPECT_EQ(without_rights.code(), 1);
+  EXPECT_NE(without_rights.err.find("hint: "), std::string::npos) << without_rights.err;
+}
+
 } // namespace
 } // namespace tutti::live
