@@ -1,13 +1,18 @@
 #include "actors/api_calls.hpp"
 
-#include <boost/url/parse.hpp>
-#include <boost/url/url_view.hpp>
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "bridge/json_read.hpp"
 
 namespace tutti::actors {
 
 namespace {
+
+/// /apis/GROUP/VERSION/namespaces/NAME/PLURAL/NAME/SUBRESOURCE
+constexpr std::size_t path_parts_most = 8;
 
 std::string_view verb_of(std::string_view method, bool is_one, bool is_watch) {
   if (method == "GET")
@@ -24,28 +29,39 @@ bool is_for_want_of_a_right(std::string_view message) {
   return message.find("User \"") != message.npos && message.find("\" cannot ") != message.npos;
 }
 
+/// Paths are our own: nothing in them is escaped.
+std::vector<std::string_view> parts_of(std::string_view path) {
+  std::vector<std::string_view> out;
+  out.reserve(path_parts_most);
+  while (path.starts_with('/')) {
+    path.remove_prefix(1);
+    const auto end = std::min(path.find('/'), path.size());
+    out.push_back(path.substr(0, end));
+    path.remove_prefix(end);
+  }
+  return out;
+}
+
 } // namespace
 
 /// /api/VERSION/… or /apis/GROUP/VERSION/…, then [namespaces/NAME/]PLURAL[/NAME[/SUBRESOURCE]].
 api_call call_of(const protocol::http_request& x) {
-  const auto url = boost::urls::parse_origin_form(x.target);
-  const std::string path = url ? url->path() : x.target;
-  std::vector<std::string> parts;
-  if (url)
-    parts.assign(url->segments().begin(), url->segments().end());
+  const auto path = std::string_view{x.target}.substr(0, x.target.find('?'));
+  const auto all = parts_of(path);
+  std::span<const std::string_view> parts{all};
   const bool has_group = !parts.empty() && parts[0] == "apis";
   const std::size_t head = has_group ? 3 : 2;
   if (parts.size() <= head || (parts[0] != "api" && !has_group))
-    return {std::string{verb_of(x.method, true, false)}, path};
-  const auto group = has_group ? parts[1] : std::string{};
-  parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(head));
+    return {std::string{verb_of(x.method, true, false)}, std::string{path}};
+  parts = parts.subspan(head);
   if (parts[0] == "namespaces" && parts.size() > 2)
-    parts.erase(parts.begin(), parts.begin() + 2);
-  api_call out{std::string{verb_of(x.method, parts.size() > 1, x.is_stream)}, parts[0]};
+    parts = parts.subspan(2);
+  api_call out{std::string{verb_of(x.method, parts.size() > 1, x.is_stream)},
+               std::string{parts[0]}};
   if (parts.size() > 2)
-    out.resource += "/" + parts[2];
-  if (!group.empty())
-    out.resource += "." + group;
+    out.resource.append("/").append(parts[2]);
+  if (has_group)
+    out.resource.append(".").append(all[1]);
   return out;
 }
 

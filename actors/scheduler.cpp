@@ -26,11 +26,23 @@ constexpr auto look_interval = 5ms;
 /// A tick in which the process computes longer is a busy one: something happens in the cluster.
 constexpr auto busy_tick = std::chrono::nanoseconds{tick_interval} / 5;
 
+/// More than that free at the end of a thread's arena is given back when it is freed; larger blocks
+/// are mapped by themselves.
+constexpr int heap_end_most = 2 << 20;
+
 /// Of all threads, since the process began.
 std::chrono::nanoseconds processor_time() {
   timespec t{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec};
+}
+
+/// glibc raises both limits with the largest block that was ever freed, up to 64 MiB, and
+/// `malloc_trim` cuts the end of the main arena only: what a busy time left at the ends of the
+/// others would stay for good.
+void keep_heap_ends_short() {
+  ::mallopt(M_TRIM_THRESHOLD, heap_end_most);
+  ::mallopt(M_MMAP_THRESHOLD, heap_end_most);
 }
 
 } // namespace
@@ -57,6 +69,7 @@ base::result<std::unique_ptr<scheduler>>
 scheduler::start(scheduler_options how, persistence::store& store, http_carrier* http,
                  const base::clock& clock, std::function<void(const base::error&)> on_fatal,
                  link_carrier* links) {
+  keep_heap_ends_short();
   std::unique_ptr<scheduler> self{new scheduler(std::move(how), store, std::move(on_fatal))};
   if (auto ok = self->recover(http, clock, links); !ok)
     return ok.error();

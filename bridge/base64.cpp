@@ -28,15 +28,17 @@ std::uint32_t byte_at(std::string_view bytes, std::size_t i) {
 } // namespace
 
 std::string to_base64(std::string_view bytes) {
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+  std::string out((bytes.size() + 2) / 3 * 4, '=');
+  auto* to = out.data();
+  for (std::size_t i = 0; i < bytes.size(); i += 3, to += 4) {
     const auto three = byte_at(bytes, i) << 16 | byte_at(bytes, i + 1) << 8 | byte_at(bytes, i + 2);
     const auto left = bytes.size() - i;
-    out += letters[three >> 18 & 63];
-    out += letters[three >> 12 & 63];
-    out += left > 1 ? letters[three >> 6 & 63] : '=';
-    out += left > 2 ? letters[three & 63] : '=';
+    to[0] = letters[three >> 18 & 63];
+    to[1] = letters[three >> 12 & 63];
+    if (left > 1)
+      to[2] = letters[three >> 6 & 63];
+    if (left > 2)
+      to[3] = letters[three & 63];
   }
   return out;
 }
@@ -47,10 +49,11 @@ std::optional<std::string> from_base64(std::string_view text) {
   std::size_t padding = 0;
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=')
     ++padding;
-  std::string out;
-  out.reserve(text.size() / 4 * 3);
-  for (std::size_t i = 0; i < text.size(); i += 4) {
-    std::uint32_t three = 0;
+  std::string out(text.size() / 4 * 3, '\0');
+  auto* to = out.data();
+  std::uint32_t three = 0;
+  for (std::size_t i = 0; i < text.size(); i += 4, to += 3) {
+    three = 0;
     const bool is_last = i + 4 == text.size();
     for (std::size_t k = 0; k < 4; ++k) {
       const bool is_padding = is_last && k >= 4 - padding;
@@ -59,11 +62,15 @@ std::optional<std::string> from_base64(std::string_view text) {
         return std::nullopt;
       three = three << 6 | v;
     }
-    const std::size_t count = is_last ? 3 - padding : 3;
-    for (std::size_t k = 0; k < count; ++k)
-      out += static_cast<char>(three >> (16 - 8 * k) & 255);
+    for (std::size_t k = 0; k < 3; ++k)
+      to[k] = static_cast<char>(three >> (16 - 8 * k) & 255);
   }
-  return to_base64(out) == text ? std::optional{std::move(out)} : std::nullopt;
+  // What the last letter says beyond the last byte would be lost: such a text is no code of it.
+  const auto beyond = three & ((1u << (8 * padding)) - 1);
+  if (beyond != 0)
+    return std::nullopt;
+  out.resize(out.size() - padding);
+  return out;
 }
 
 } // namespace tutti::bridge

@@ -1,6 +1,7 @@
 // The partition map: read, changed by compare-and-set, and what of it this replica may run.
 #include <algorithm>
 
+#include <boost/json/monotonic_resource.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -147,8 +148,9 @@ void keeper_role::map_failed(std::string why) {
 
 /// False if the object makes no sense: then nothing of it is believed, and nothing written over it.
 bool keeper_role::take_map(const std::string& body) {
+  boost::json::monotonic_resource memory;
   boost::json::error_code ec;
-  const auto parsed = boost::json::parse(body, ec);
+  const auto parsed = boost::json::parse(body, ec, &memory);
   const auto* object = ec ? nullptr : parsed.if_object();
   const auto* meta = object ? object_at(*object, "metadata") : nullptr;
   const auto* spec = object ? object_at(*object, "spec") : nullptr;

@@ -25,26 +25,31 @@ base::error bad(const std::string& field, std::string_view what) {
           "restore the PartitionMap from a backup, or stop all replicas and delete it"};
 }
 
-base::result<protocol::owner> read_owner(const boost::json::value& from, const std::string& field) {
+/// Entry `index` of the list `field`; its place is put into words only for a complaint.
+base::result<protocol::owner> read_owner(const boost::json::value& from, const std::string& field,
+                                         std::size_t index) {
+  const auto refuse = [&](std::string_view member, std::string_view what) {
+    return bad(fmt::format("{}[{}]{}", field, index, member), what);
+  };
   const auto* object = from.if_object();
   if (!object)
-    return bad(field, "is no object");
+    return refuse("", "is no object");
   const auto* replica = object->if_contains("replica");
   const auto* epoch = object->if_contains("epoch");
   if (!replica || !replica->is_string())
-    return bad(field + ".replica", "is no text");
+    return refuse(".replica", "is no text");
   if (!epoch || !(epoch->is_int64() || epoch->is_uint64()))
-    return bad(field + ".epoch", "is no number");
+    return refuse(".epoch", "is no number");
   if (epoch->is_int64() && epoch->get_int64() < 0)
-    return bad(field + ".epoch", "is negative");
+    return refuse(".epoch", "is negative");
   protocol::owner out{std::string{replica->get_string()}, {epoch->to_number<std::uint64_t>()}};
   if (out.epoch.value > highest_sane_epoch)
-    return bad(field + ".epoch", "is too high");
+    return refuse(".epoch", "is too high");
   if (!out.replica.empty() && out.epoch.value == 0)
-    return bad(field + ".epoch", "is 0 although somebody owns it");
+    return refuse(".epoch", "is 0 although somebody owns it");
   for (const auto& [key, value] : *object)
     if (key != "replica" && key != "epoch")
-      return bad(field + "." + std::string{key}, "is not known");
+      return refuse("." + std::string{key}, "is not known");
   return out;
 }
 
@@ -58,8 +63,9 @@ base::result<std::vector<protocol::owner>> read_owners(const boost::json::object
   if (list->size() != count)
     return bad(field, fmt::format("has {} entries where {} were expected", list->size(), count));
   std::vector<protocol::owner> out;
+  out.reserve(count);
   for (const auto& item : *list) {
-    auto read = read_owner(item, fmt::format("{}[{}]", field, out.size()));
+    auto read = read_owner(item, field, out.size());
     if (!read)
       return read.error();
     out.push_back(std::move(*read));

@@ -21,6 +21,9 @@
 namespace tutti::bridge {
 namespace {
 
+/// What a line of a watch usually is once it is parsed; only larger ones ask the allocator.
+constexpr std::size_t line_bytes_usual = 8192;
+
 constexpr std::uint64_t opaque_bit = std::uint64_t{1} << 63;
 
 /// Versions are numbers since Kubernetes 1.35, which lets old be told from new. Any other text is
@@ -301,7 +304,8 @@ void reflector::on_lines(const std::string& lines, base::time_point now, protoco
     rest.remove_prefix(end + 1);
     if (line.find_first_not_of("\r\n ") == std::string_view::npos)
       continue;
-    boost::json::monotonic_resource memory;
+    unsigned char first[line_bytes_usual];
+    boost::json::monotonic_resource memory{first, sizeof first};
     boost::json::error_code ec;
     const auto value = parse(line, ec, memory);
     const auto* object = ec ? nullptr : value.if_object();

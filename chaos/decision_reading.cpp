@@ -26,7 +26,7 @@ protocol::decision decision_in(const std::string& key, const std::string& value)
 }
 
 std::optional<protocol::decision> decision_in(const sim::api_server::object& x) {
-  const auto object = bridge::read_decision_object(boost::json::parse(x.body).as_object());
+  const auto object = bridge::read_decision_object(sim::api_server::draft{x.body}.doc());
   ensure(object.has_value() && object->chunks.empty(), x.key);
   if (object->ordinal == 0)
     return std::nullopt;

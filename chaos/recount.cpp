@@ -29,8 +29,9 @@ std::vector<std::string> listed_twice(sim::process& who) {
   std::set<std::string> seen;
   std::vector<std::string> out;
   const auto text = who.inspect(protocol::to(protocol::role_kind::queue), "gangs", {});
+  boost::json::monotonic_resource memory;
   boost::system::error_code failed;
-  const auto rows = boost::json::parse(text.empty() ? "[]" : text, failed);
+  const auto rows = boost::json::parse(text.empty() ? "[]" : text, failed, &memory);
   if (failed || !rows.is_array())
     return out;
   for (const auto& row : rows.get_array()) {
@@ -106,7 +107,7 @@ void checker::recount_room() {
   for (const auto& [key, object] : pods) {
     auto& asks = asks_[object->uid];
     if (asks.first != object->rev) {
-      const auto read = api::decode_pod(boost::json::parse(object->body).as_object());
+      const auto read = api::decode_pod(sim::api_server::draft{object->body}.doc());
       ensure(read.has_value(), object->key);
       asks = {object->rev, api::footprint_of(*read).amounts};
     }

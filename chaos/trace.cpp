@@ -119,27 +119,27 @@ void tracer::follow_states(sim::process& who, const protocol::address& where,
   if (!spells_.empty() && std::erase_if(spells_, [&](const auto& x) { return x.until <= now; }) > 0
       && spells_.empty())
     known_.clear();
-  const place here{who.name(), where};
+  const auto here = [&] { return place{who.name(), where}; }; // two copied texts: few steps need it
   if (where.kind == role_kind::binder || where.kind == role_kind::evictor
       || where.kind == role_kind::decisions) {
     if (const auto* a = std::get_if<protocol::answered>(&e))
-      out_.erase({here, a->id});
+      out_.erase({here(), a->id});
     else if (const auto* u = std::get_if<protocol::answer_unknown>(&e))
-      out_.erase({here, u->id});
+      out_.erase({here(), u->id});
     for (const auto& w : wanted.list())
       if (const auto* x = std::get_if<protocol::exchange>(&w)) {
         if (const auto step = step_of(where, x->request); !step.empty()) {
-          out_[{here, x->id}] = step;
+          out_[{here(), x->id}] = step;
           enters(who.name(), step);
         }
       } else if (const auto* given_up = std::get_if<protocol::hang_up>(&w)) {
-        out_.erase({here, given_up->id});
+        out_.erase({here(), given_up->id});
       }
   } else if (!spells_.empty()
              && (where.kind == role_kind::shard || where.kind == role_kind::gang)) {
     const auto* role = who.role(where);
     auto met = role != nullptr ? states_of(where, *role) : states{};
-    auto& before = known_[here];
+    auto& before = known_[here()];
     for (const auto state : met)
       if (!before.contains(state))
         enters(who.name(), state);

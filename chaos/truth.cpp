@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <boost/json.hpp>
-
 #include "api/decode.hpp"
 #include "api/dialect.hpp"
 #include "api/requests.hpp"
@@ -14,13 +12,9 @@ namespace tutti::chaos {
 
 namespace {
 
-namespace json = boost::json;
 using sim::api_server::change;
+using sim::api_server::draft;
 using sim::api_server::kind_id;
-
-json::object parse(const sim::api_server::object& x) {
-  return json::parse(x.body).as_object();
-}
 
 void raise(base::resources& to, const base::resources& by) {
   to.cpu_milli = std::max(to.cpu_milli, by.cpu_milli);
@@ -56,7 +50,7 @@ void truth::take_pod(const sim::api_server::event& e, base::time_point now,
     tell(&before, nullptr);
     return;
   }
-  const auto read = api::decode_pod(parse(*e.now));
+  const auto read = api::decode_pod(draft{e.now->body}.doc());
   ensure(read.has_value(), e.now->key);
   pod_truth x;
   x.uid = e.now->uid;
@@ -94,7 +88,7 @@ void truth::take_node(const sim::api_server::event& e, base::time_point now) {
     nodes_.erase(name);
     return;
   }
-  const auto read = api::decode_node(parse(*e.now));
+  const auto read = api::decode_node(draft{e.now->body}.doc());
   ensure(read.has_value(), name);
   node_truth x{e.now->uid, name, read->allocatable, !read->unschedulable, {}, false};
   for (const auto& [key, value] : e.now->labels)
@@ -111,7 +105,7 @@ void truth::take_group(const sim::api_server::event& e, base::time_point now) {
     groups_.erase(e.now->key);
     return;
   }
-  const auto read = api::decode_pod_group(parse(*e.now), api::dialect::v1beta1);
+  const auto read = api::decode_pod_group(draft{e.now->body}.doc(), api::dialect::v1beta1);
   ensure(read.has_value(), e.now->key);
   group_truth x;
   x.uid = e.now->uid;

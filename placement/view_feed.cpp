@@ -2,7 +2,7 @@
 #include "placement/view_feed.hpp"
 
 #include <algorithm>
-#include <set>
+#include <string_view>
 #include <utility>
 
 #include "placement/convert.hpp"
@@ -10,6 +10,12 @@
 
 namespace tutti::placement {
 namespace {
+
+/// Of one node. A kind that came over the network is another object of the same id.
+bool are_equal(const protocol::node_facts& a, const protocol::node_facts& b) {
+  return a.facts_hash == b.facts_hash && a.name == b.name && a.kind->id == b.kind->id
+         && a.allocatable == b.allocatable && a.host_name == b.host_name && a.domains == b.domains;
+}
 
 bool grew(const base::resources& before, const base::resources& after) {
   return !base::fits(after, before) || after.pods > std::max<std::int64_t>(before.pods, 0);
@@ -124,15 +130,20 @@ void view_feed::remember_marked(const base::attempt_id& attempt, offers& before)
 }
 
 void view_feed::forget_unlisted(const protocol::view_delta& x, outcome& out) {
-  std::set<base::node_uid> listed;
+  std::vector<std::string_view> listed;
+  listed.reserve(x.nodes.size());
   for (const auto& node : x.nodes)
-    listed.insert(node.uid);
+    listed.emplace_back(node.uid.value);
+  std::sort(listed.begin(), listed.end());
+  const auto is_listed = [&](const base::node_uid& uid) {
+    return std::binary_search(listed.begin(), listed.end(), std::string_view{uid.value});
+  };
   std::vector<base::node_uid> gone;
   for (const auto& [uid, node] : nodes_)
-    if (node.shard == x.shard && !listed.contains(uid))
+    if (node.shard == x.shard && !is_listed(uid))
       gone.push_back(uid);
   for (const auto& [uid, shards] : told_besides_)
-    if (shards.contains(x.shard) && !listed.contains(uid))
+    if (shards.contains(x.shard) && !is_listed(uid))
       gone.push_back(uid);
   std::sort(gone.begin(), gone.end());
   for (const auto& uid : gone)
@@ -195,8 +206,12 @@ void view_feed::apply_node(const protocol::node_view& x, base::shard_id shard, o
   if (const auto besides = told_besides_.find(x.uid); besides != told_besides_.end())
     besides->second.erase(shard);
   auto& was = before.try_emplace(x.uid, offer_of(x.uid)).first->second;
-  if (!x.facts) {
+  // A whole view repeats facts that are known: they are not written again.
+  const bool is_known =
+      pos != nodes_.end() && (!x.facts || are_equal(*pos->second.facts, *x.facts));
+  if (is_known) {
     view_.set_free(x.uid, x.free, x.ports_taken);
+    pos->second.shard = shard;
     return;
   }
   const bool has_new_class =

@@ -156,6 +156,8 @@ public:
       waiting_.push_back(e);
       return {};
     }
+    if (waiting_.empty() && !home_.stop_rule_ && !is_nudge(e))
+      return step(e, now);
     protocol::effects wanted;
     for (auto& earlier : std::exchange(waiting_, {}))
       wanted.add_all(step(earlier, now));
