@@ -58,8 +58,10 @@ TEST_F(SchedulerStore, decided_reservations_are_known_before_the_first_list) {
   ASSERT_TRUE(eventually([this] { return on.bindings_kept() == 2 && committed(on) > 0; }));
   const auto before = committed(on);
   on.stop();
+  on.keep_bindings(); // or it is over before anybody looks
   ASSERT_TRUE(on.start());
   EXPECT_EQ(committed(on), before);
+  on.let_bindings_go();
   EXPECT_TRUE(eventually([this] { return on.is_bound("g", 2); })) << "and rolled forward";
 }
 
@@ -95,8 +97,10 @@ struct SchedulerDisk : ::testing::Test {
     EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{5});
     env.disk().leave_all_free();
     env.disk().fail_log_syncs(false);
+    on.keep_bindings(); // or it is over before anybody looks
     ASSERT_TRUE(on.start());
     EXPECT_GT(committed(on), 0) << "what was decided is there";
+    on.let_bindings_go();
     EXPECT_TRUE(
         eventually([this] { return on.is_bound("before", 2) && on.is_bound("during", 2); }));
     EXPECT_EQ(on.failures(), 1u) << "told once";
@@ -135,8 +139,10 @@ TEST_F(SchedulerDisk, F9_stops_in_time_on_a_full_disk_and_loses_nothing) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{5});
   EXPECT_FALSE(on.start()) << "there is no space for a new life";
   env.disk().leave_all_free();
+  on.keep_bindings();
   ASSERT_TRUE(on.start());
   EXPECT_GT(committed(on), 0) << "what was decided is there";
+  on.let_bindings_go();
   EXPECT_TRUE(eventually([this] { return on.is_bound("before", 2) && on.is_bound("during", 2); }));
   EXPECT_EQ(on.failures(), 0u);
 }

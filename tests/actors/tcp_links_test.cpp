@@ -245,11 +245,11 @@ TEST(TcpLinks, give_up_a_guest_that_speaks_something_else) {
 TEST(TcpLinks, give_up_a_guest_that_falls_silent) {
   side a{"a"};
   auto o = a.how();
-  o.times.silence = 100ms;
+  o.times.silence = 500ms;
   a.open(std::move(o));
   stranger x{a};
-  x.say(frame_of(protocol::frame_kind::hello, encode(protocol::link_hello{.replica = "b"})));
-  x.say(frame_of(protocol::frame_kind::envelope, "said"));
+  x.say(frame_of(protocol::frame_kind::hello, encode(protocol::link_hello{.replica = "b"}))
+        + frame_of(protocol::frame_kind::envelope, "said"));
   const auto all = x.rest();
   EXPECT_EQ(a.count(), 1u);
   EXPECT_GT(all.size(), 8u * 2) << "it was told that we live, before";

@@ -140,7 +140,7 @@ TEST_F(Machine, gives_a_program_up_when_told_to) {
 }
 
 TEST_F(Machine, does_not_wait_for_what_a_program_leaves_running) {
-  const auto said = run("sleep 3 & echo done\n", 2s); // the child holds the pipe
+  const auto said = run("sleep 20 & echo done\n", 15s); // the child holds the pipe
   ASSERT_TRUE(said) << said.error().message();
   EXPECT_EQ(*said, "done\n");
 }

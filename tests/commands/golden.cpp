@@ -18,7 +18,7 @@ std::string masked(std::string text) {
       {std::regex{"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"}, "UID"},
       {std::regex{"\\+ +[0-9]+\\.[0-9]+ms"}, "+TIME"},
       // The queue asks again where the answer takes longer than it is used to.
-      {std::regex{"(\\+TIME  queue\\.tried [^\n]*\n)\\1+"}, "$1"},
+      {std::regex{"\\+TIME  queue\\.asked_again [^\n]*\n"}, ""},
       {std::regex{"(in|after) [0-9]+[smhd]\\b"}, "$1 TIME"},
       {std::regex{"after [0-9]+\\.[0-9]+ms"}, "after TIME"},
       {std::regex{"created_ms=[0-9]+"}, "created_ms=TIME"},

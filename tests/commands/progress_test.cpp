@@ -61,14 +61,14 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 TEST(ProgressOnATerminal, changes_nothing_of_the_result_and_leaves_nothing_behind) {
   const auto seen = run_on_terminal(local_of_openb(), wide, longest);
-  const auto plain = run(local_of_openb());
+  auto plain = start(local_of_openb());
+  EXPECT_EQ(plain.wait(longest), (ending{0, 0})) << plain.err();
   EXPECT_EQ(seen.how, (ending{0, 0})) << seen.bytes;
-  EXPECT_EQ(plain.code(), 0) << plain.err;
   ASSERT_NE(seen.bytes.find(" gangs bound"), seen.bytes.npos) << "nothing was shown:\n"
                                                               << seen.bytes;
-  EXPECT_EQ(plain.err.find(" gangs bound"), plain.err.npos) << "nobody looks there";
+  EXPECT_EQ(plain.err().find(" gangs bound"), std::string::npos) << "nobody looks there";
   const auto screen = screen_of(seen.bytes, wide);
-  EXPECT_EQ(rows_of(screen), rows_of(lines_of(plain.out)));
+  EXPECT_EQ(rows_of(screen), rows_of(lines_of(plain.out())));
   EXPECT_EQ(rows_of(screen).size(), 423u);
   for (const auto& line : screen)
     EXPECT_EQ(line.find(" gangs bound"), line.npos) << "left behind: " << line;

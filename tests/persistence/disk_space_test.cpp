@@ -67,12 +67,20 @@ struct FullDisk : ::testing::Test {
 };
 
 TEST_F(FullDisk, F9_nobody_is_answered_until_there_is_space_and_then_everybody_is) {
+  // The writer is held while the disk fills: idle, it would write down what was synced.
+  std::promise<void> is_held, may_go;
+  it.use().submit(retire_request{partition(63), {0}}, [&](const auto&) {
+    is_held.set_value();
+    may_go.get_future().wait();
+  });
+  is_held.get_future().wait();
   env.disk().leave_free(reserve / 4 - 1);
   auto decided = ask_later(decide(committed(attempt("g", 1))));
   auto noted = ask_later(append(shard(1), prepared(attempt("a", 1))));
   EXPECT_TRUE(it.use().look_at_disk().has_none());
-  EXPECT_EQ(decided.wait_for(0ms), std::future_status::timeout);
   const auto changes = env.disk().changes();
+  may_go.set_value();
+  EXPECT_EQ(decided.wait_for(0ms), std::future_status::timeout);
   EXPECT_EQ(noted.wait_for(3 * std::chrono::milliseconds{disk_look_interval_ms}),
             std::future_status::timeout);
   EXPECT_EQ(env.disk().changes(), changes) << "the disk is left alone";
