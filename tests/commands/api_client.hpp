@@ -39,8 +39,10 @@ public:
     return ask("PATCH", path, json);
   }
 
-private:
+  /// Any request; the body of a PATCH is a JSON merge patch, else JSON.
   api_answer ask(const std::string& method, const std::string& path, const std::string& body) const;
+
+private:
   std::uint16_t port_ = 0;
   std::optional<api_identity> who_; ///< nobody: plain HTTP
 };
