@@ -111,11 +111,11 @@ link_connection::greet(protocol::link_hello ours, judge may_come) {
 asio::awaitable<void> link_connection::speak(std::shared_ptr<link_queue> out) {
   const auto me = shared_from_this();
   static const auto heartbeat = protocol::frame_of(frame_kind::heartbeat);
-  while (!over_) {
+  for (bool is_first = true; !over_; is_first = false) {
     std::string bytes;
     if (out) {
       bytes = co_await out->next(limits::link_write_bytes, times_.heartbeat);
-    } else {
+    } else if (!is_first) {
       pause_->expires_after(times_.heartbeat);
       co_await pause_->async_wait(quietly);
     }
@@ -129,7 +129,8 @@ asio::awaitable<void> link_connection::speak(std::shared_ptr<link_queue> out) {
   }
 }
 
-asio::awaitable<error> link_connection::run(std::shared_ptr<link_queue> out, ear hear) {
+asio::awaitable<error> link_connection::run(std::shared_ptr<link_queue> out, ear hear,
+                                            std::function<void()> lasts) {
   const auto me = shared_from_this();
   const auto where = co_await asio::this_coro::executor;
   if (over_)
@@ -149,6 +150,8 @@ asio::awaitable<error> link_connection::run(std::shared_ptr<link_queue> out, ear
       close(frame.error());
       co_return *over_;
     }
+    if (auto first = std::exchange(lasts, {}))
+      first();
     if (frame->kind == frame_kind::envelope && hear)
       hear(frame->body);
   }

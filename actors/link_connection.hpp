@@ -37,9 +37,11 @@ public:
   boost::asio::awaitable<base::result<protocol::link_hello>> greet(protocol::link_hello ours,
                                                                    judge may_come);
 
-  /// Says what is in `out` (null: heartbeats only), gives `hear` each envelope, until either side
-  /// ends. Returns why.
-  boost::asio::awaitable<base::error> run(std::shared_ptr<link_queue> out, ear hear);
+  /// Says what is in `out` (null: heartbeats only, the first at once), gives `hear` each envelope,
+  /// until either side ends. Returns why. `lasts` is called when the first frame behind the
+  /// greeting comes: until then the other side may still refuse us.
+  boost::asio::awaitable<base::error> run(std::shared_ptr<link_queue> out, ear hear,
+                                          std::function<void()> lasts);
   /// `run` and `greet` come to their end.
   void close(base::error why);
 

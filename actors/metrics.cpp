@@ -202,6 +202,8 @@ void add_protocol(page& out, const measures& all) {
 
 void add_shards(page& out, scheduler& who) {
   std::map<std::string, std::int64_t> by_state;
+  if (who.options().has_others() && keeper_word(who).is_null())
+    return; // which shards are here nobody says
   std::int64_t silent = 0, oldest_ms = 0;
   for (const auto s : shards_here(who)) {
     const auto one = ask(who, protocol::to_shard({s}), "shards");

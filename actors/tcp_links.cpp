@@ -95,12 +95,14 @@ private:
   asio::awaitable<void> renew();
   void reach_here(const std::vector<protocol::peer>& live);
   void say(const std::string& replica, const error* why);
+  bool is_news(const std::string& trouble);
   void close_all(const error& why);
   static void stop(line& x, const error& why);
 
   const options how_;
   const protocol::link_hello hello_;
   const std::shared_ptr<link_queue> nothing_to_say_;
+  const std::function<void()> nobody_waits_;
   asio::io_context io_{1};
   tcp::acceptor acceptor_;
   asio::steady_timer renewal_;
@@ -109,6 +111,8 @@ private:
   ear hears_;
   std::map<std::string, std::shared_ptr<line>> lines_; // of the links' thread
   std::set<std::shared_ptr<guest>> guests_;
+  std::set<std::string> told_; // of strangers
+  std::chrono::steady_clock::time_point told_since_{};
   bool is_ending_ = false;
 
   mutable std::mutex mutex_; // guards what follows
@@ -150,7 +154,8 @@ void tcp_links::impl::begin(ear hears) {
   thread_ = std::thread([this] { io_.run(); });
 }
 
-/// Runs until the last coroutine has ended: each holds what it works on, and none waits any more.
+/// Runs until the last coroutine has ended: each holds what it works on, and none waits any more
+/// but for a look-up of a name that the system has begun.
 void tcp_links::impl::end() {
   if (!thread_.joinable())
     return;
@@ -224,8 +229,20 @@ asio::awaitable<void> tcp_links::impl::welcome(tcp::socket socket, std::shared_p
   if (x->now)
     x->now->close(why);
   guests_.erase(x);
-  if (how_.changed && !is_ending_ && name.empty())
-    how_.changed({}, &why);
+  if (name.empty() && is_news(why.message()))
+    say({}, &why);
+}
+
+/// Anybody may come, again and again: what is wrong with strangers is told once in a while, and not
+/// in ever other words.
+bool tcp_links::impl::is_news(const std::string& trouble) {
+  constexpr std::size_t told_most = 16;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - told_since_ >= std::chrono::minutes{1}) {
+    told_.clear();
+    told_since_ = now;
+  }
+  return told_.size() < told_most && told_.insert(trouble).second;
 }
 
 /// Sets `name` once its owner was let in.
@@ -266,7 +283,7 @@ asio::awaitable<error> tcp_links::impl::serve(tcp::socket socket, guest& x, std:
     }
     hears_(name, frame);
   };
-  auto why = co_await me->run(nothing_to_say_, hear);
+  auto why = co_await me->run(nothing_to_say_, hear, nobody_waits_);
   co_return why;
 }
 
@@ -360,7 +377,7 @@ asio::awaitable<base::result<bridge::byte_stream_ptr>> tcp_links::impl::connect(
   co_return bridge::byte_stream_ptr{std::move(*stream)};
 }
 
-/// One connection to its end; why it ended. Sets `was_up` if both sides have greeted.
+/// One connection to its end; why it ended. Sets `was_up` if the other side has taken us.
 asio::awaitable<error> tcp_links::impl::talk(line& x, bool& was_up) {
   auto stream = co_await connect(x);
   if (!stream)
@@ -376,10 +393,12 @@ asio::awaitable<error> tcp_links::impl::talk(line& x, bool& was_up) {
   const auto greeted = co_await me->greet(hello_, may_come);
   auto why = greeted ? ended() : greeted.error();
   if (greeted && !x.is_over) {
-    was_up = true;
-    say(x.replica, nullptr);
     const link_connection::ear deaf;
-    why = co_await me->run(x.queue, deaf);
+    const std::function<void()> lasts = [&] {
+      was_up = true;
+      say(x.replica, nullptr);
+    };
+    why = co_await me->run(x.queue, deaf, lasts);
   }
   me->close(why);
   x.now.reset();

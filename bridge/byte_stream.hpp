@@ -14,8 +14,8 @@
 
 namespace tutti::bridge {
 
-/// Used by one coroutine at a time; `close` may come from another on the same thread and ends what
-/// is under way with an error.
+/// One coroutine reads and one writes, perhaps another; `close` may come from another on the same
+/// thread and ends what is under way with an error.
 class byte_stream {
 public:
   virtual ~byte_stream() = default;

@@ -72,9 +72,11 @@ base::time_point now() {
   return base::time_point{std::chrono::steady_clock::now().time_since_epoch()};
 }
 
-/// Counts against the budget of writes.
+/// Counts against the budget of writes. What tells replicas of each other is little, and a takeover
+/// must not wait behind the Bindings of the living.
 bool costs(const protocol::http_request& x) {
-  return x.method != "GET" && !x.target.starts_with("/apis/coordination.k8s.io/");
+  return x.method != "GET" && !x.target.starts_with("/apis/coordination.k8s.io/")
+         && !x.target.starts_with("/apis/tutti.dev/v1alpha1/partitionmaps");
 }
 
 /// The TLS of a connection is that of whoever it was opened for.
@@ -138,13 +140,19 @@ private:
       return;
     }
     (x->request.is_urgent ? urgent_ : others_).push_back(std::move(x));
-    if (!idle_.empty()) {
-      idle_.back()->cancel();
-      idle_.pop_back();
-    } else if (workers_ < how_.connections) {
+    if (!wake_one() && workers_ < how_.connections) {
       ++workers_;
       asio::co_spawn(io_, work_off(), asio::detached);
     }
+  }
+
+  /// False if nobody is idle.
+  bool wake_one() {
+    if (idle_.empty())
+      return false;
+    idle_.back()->cancel();
+    idle_.pop_back();
+    return true;
   }
 
   /// The first that may leave now. If some may not, `wait_` says how long they must wait.
@@ -186,6 +194,9 @@ private:
           std::erase(idle_, &wake); // by the time alone: nobody has taken it out
         continue;
       }
+      // Who waited for the budget has been taken for this: another must look at what still waits.
+      if (budget_.has_limit() && !(urgent_.empty() && others_.empty()))
+        wake_one();
       co_await run_single(*x, c);
       x->stream = nullptr;
     }

@@ -62,7 +62,8 @@ public:
     /// hardly mend it. On the client's thread.
     std::function<void(const base::error& e, bool needs_human)> failed;
     std::size_t connections = limits::connections;
-    /// Of all that is written but Leases, which are signs of life. Urgent requests have it first.
+    /// Of all that is written but Leases and the partition map, by which replicas take over. Urgent
+    /// requests have it first.
     write_budget::options writes{};
     base::duration timeout = limits::exchange_timeout;
   };

@@ -43,7 +43,7 @@ void heed_label(api::pod& p, api::dialect spoken) {
     p.group = label;
   else if (!label.empty() && p.group.empty() && !p.workload_ref && p.refused.empty())
     p.refused = fmt::format("the label {} counts only on clusters that serve no groups of pods; "
-                            "here spec.schedulingGroup names the group",
+                            "here the spec of the pod names its group",
                             api::group_label);
 }
 

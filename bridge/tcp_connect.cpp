@@ -76,8 +76,10 @@ look_up(const asio::any_io_executor& where, const tcp_target& target) {
         search->limit.cancel();
       });
   co_await search->limit.async_wait(without_exceptions);
-  if (!search->is_done)
+  if (!search->is_done) {
+    search->resolver.cancel(); // one that has not begun yet ends at once: they would pile up
     co_return timed_out(target.patience);
+  }
   if (search->failed)
     co_return error{
         code::unavailable,

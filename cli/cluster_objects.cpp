@@ -42,7 +42,12 @@ public:
         return page.error();
       const auto* items = bridge::array_at(*page, "items");
       for (std::size_t i = 0; items != nullptr && i < items->size(); ++i) {
-        json::object one = (*items)[i].as_object();
+        const auto* item = (*items)[i].if_object();
+        const auto* about = item != nullptr ? bridge::object_at(*item, "metadata") : nullptr;
+        if (about == nullptr || bridge::text_at(*about, "name").empty())
+          return error{code::unavailable, server_ + ": an item of " + path + " has no name",
+                       "look whether it is an API server"};
+        json::object one = *item;
         one["apiVersion"] = version;
         one["kind"] = kind;
         for (const char* of_the_server : {"uid", "resourceVersion", "managedFields"})
@@ -76,6 +81,9 @@ private:
                                                               : bridge::status_message(said->body),
                    "plans need the rights to list nodes, pods, groups, namespaces and priority "
                    "classes"};
+    if (said->status == 410)
+      return error{code::unavailable, server_ + ": the list has changed while it was read",
+                   "try again"};
     boost::system::error_code ec;
     auto body = json::parse(said->body, ec);
     if (said->status != 200 || ec || !body.is_object())

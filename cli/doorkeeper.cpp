@@ -136,7 +136,7 @@ base::result<json::object> doorkeeper::answer_of(const bridge::http_event& heard
     return bridge::unknown_to_server().in(called_.name);
   if (said->status == 403)
     return error{code::forbidden, fmt::format("{} may not be read at {}", what, called_.name),
-                 fmt::format("the scheduler needs the right to get the {}", what)};
+                 fmt::format("the right to get the {} is needed", what)};
   if (said->status >= 500 || said->status == 429)
     return error{
         code::unavailable,

@@ -151,6 +151,11 @@ struct running {
   std::unique_ptr<actors::scheduler> scheduler;
   std::atomic<actors::scheduler*> asked{nullptr}; ///< at the admin address; null while it starts
   std::unique_ptr<actors::http_listener> admin;
+
+  ~running() {
+    if (links)
+      links->end(); // its thread speaks to the scheduler, which goes first
+  }
 };
 
 std::string release_of(const local_options& how) {

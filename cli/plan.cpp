@@ -15,6 +15,7 @@
 #include "actors/wiring.hpp"
 #include "api/manifest.hpp"
 #include "base/explanation.hpp"
+#include "bridge/json_read.hpp"
 #include "cli/cluster_objects.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/output.hpp"
@@ -318,10 +319,10 @@ base::result<void> add_cluster(const api_flags& flags, const base::clock& clock,
   into.spoken = std::min(into.spoken, found->kubernetes);
   for (auto& x : found->all) {
     const auto& meta = x.at("metadata").as_object();
-    const auto* space = meta.if_contains("namespace");
+    const auto space = bridge::text_at(meta, "namespace");
     into.places.push_back(fmt::format("cluster, {} {}{}",
                                       std::string_view{x.at("kind").as_string()},
-                                      space != nullptr ? std::string{space->as_string()} + "/" : "",
+                                      space.empty() ? "" : std::string{space} + "/",
                                       std::string_view{meta.at("name").as_string()}));
     into.objects.push_back(std::move(x));
   }

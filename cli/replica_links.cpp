@@ -1,10 +1,11 @@
 #include "cli/replica_links.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <boost/asio/ip/address.hpp>
 #include <fmt/core.h>
+
+#include "protocol/link_frames.hpp"
 
 namespace tutti::cli {
 
@@ -12,17 +13,6 @@ using base::code;
 using base::error;
 
 namespace {
-
-/// With "tutti-" in front it is the name of a Lease and the value of a label.
-constexpr std::size_t name_bytes_max = 57;
-
-bool is_name(const std::string& x) {
-  const auto is_inner = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  };
-  return !x.empty() && x.size() <= name_bytes_max && x.front() != '-' && x.back() != '-'
-         && std::all_of(x.begin(), x.end(), is_inner);
-}
 
 /// 0.0.0.0 and [::]: to listen there is to listen everywhere, and nobody can call it.
 bool is_everywhere(const std::string& host) {
@@ -52,11 +42,11 @@ base::result<void> check_alone(const replica_flags& how) {
 base::result<void> check_replica(const replica_flags& how) {
   if (how.is_alone())
     return check_alone(how);
-  if (!is_name(how.name))
+  if (!protocol::is_replica_name(how.name))
     return wrong(fmt::format("--replica \"{}\" is no name", how.name),
                  fmt::format("lower case letters, digits and -, at most {} of them; the name of "
                              "the pod will do",
-                             name_bytes_max));
+                             protocol::replica_name_bytes_max));
   if (how.link.empty())
     return wrong("--replica needs --link", "for example --link 0.0.0.0:10452 --link-address "
                                            "THIS-HOST:10452 --link-tls /etc/tutti/link");

@@ -1,5 +1,7 @@
 #include "protocol/link_frames.hpp"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "base/ensure.hpp"
@@ -28,6 +30,14 @@ bool is_known(std::uint8_t kind) {
 }
 
 } // namespace
+
+bool is_replica_name(std::string_view text) {
+  const auto is_inner = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  return !text.empty() && text.size() <= replica_name_bytes_max && text.front() != '-'
+         && text.back() != '-' && std::all_of(text.begin(), text.end(), is_inner);
+}
 
 base::result<void> check_hello(const link_hello& ours, const link_hello& theirs) {
   if (theirs.oldest > ours.version || theirs.version < ours.oldest)

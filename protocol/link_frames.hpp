@@ -29,6 +29,11 @@ inline constexpr std::uint16_t link_version_oldest = 1;
 /// A greeting is short: whoever has not greeted makes nobody keep more than this.
 inline constexpr std::size_t hello_bytes_max = 4096;
 
+/// Lower case letters, digits and "-", which is neither first nor last; at most so many. With
+/// "tutti-" in front it is the name of a Lease and the value of a label.
+inline constexpr std::size_t replica_name_bytes_max = 57;
+bool is_replica_name(std::string_view text);
+
 /// Who is at one end of a connection.
 struct link_hello {
   std::uint16_t version = link_version;
@@ -40,7 +45,7 @@ struct link_hello {
 
 /// The body of a hello.
 std::string encode(const link_hello& x);
-/// Errors as `decode_envelope`; `bad_input` if it names no replica.
+/// Errors as `decode_envelope`; `bad_input` if it says a name that no replica can have.
 base::result<link_hello> decode_link_hello(std::string_view bytes);
 /// Whether the two can talk. `newer_format`: one of them is too old for the other; `foreign`: they
 /// serve two clusters; `already_exists`: they have the same name.

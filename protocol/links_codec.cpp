@@ -20,8 +20,8 @@ base::result<link_hello> decode_link_hello(std::string_view bytes) {
         return link_hello{from.getVersion(), from.getOldest(), from.getCluster().cStr(),
                           from.getReplica().cStr()};
       });
-  if (x && x->replica.empty())
-    return base::error{base::code::bad_input, "a hello that names no replica"};
+  if (x && !is_replica_name(x->replica))
+    return base::error{base::code::bad_input, "a hello with a name that no replica has"};
   return x;
 }
 

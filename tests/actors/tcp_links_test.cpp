@@ -266,8 +266,10 @@ TEST(TcpLinks, drop_what_a_peer_that_hangs_does_not_take) {
   asio::ip::tcp::acceptor listens{io, {asio::ip::address_v4::loopback(), 0}};
   a.links->reach({{"b", "127.0.0.1:" + std::to_string(listens.local_endpoint().port())}});
   auto hangs = listens.accept();
-  asio::write(hangs, asio::buffer(frame_of(protocol::frame_kind::hello,
-                                           encode(protocol::link_hello{.replica = "b"}))));
+  const auto greeting =
+      frame_of(protocol::frame_kind::hello, encode(protocol::link_hello{.replica = "b"}))
+      + frame_of(protocol::frame_kind::heartbeat);
+  asio::write(hangs, asio::buffer(greeting));
   ASSERT_TRUE(eventually([&] { return a.is_up(); }));
   const std::string frame(100'000, 'x');
   EXPECT_TRUE(eventually([&] {
@@ -317,6 +319,7 @@ TEST(TlsLinks, refuse_who_has_a_certificate_for_another_name) {
   b.reaches(a);
   EXPECT_TRUE(eventually([&] { return a.was_told(code::forbidden); })) << a.words();
   EXPECT_FALSE(a.is_up());
+  EXPECT_FALSE(b.was_told(code::ok)) << "it was greeted, and refused: that is no link";
 }
 
 TEST(TlsLinks, refuse_a_certificate_of_another_authority) {

@@ -57,12 +57,12 @@ struct Replicas : testing::Test {
     home_.file(file("ca.crt"), authority_.certificate());
     return home_.sub("tls-" + name);
   }
-  daemon replica(const std::string& name, arguments more = {}) {
+  daemon replica(const std::string& name, arguments more = {}, int lease_s = 3) {
     arguments all{"--kubeconfig",     home_.sub("kubeconfig"),
                   "--data-dir",       home_.sub(name),
                   "--replica",        name,
                   "--link",           "127.0.0.1:0",
-                  "--lease-duration", "3"};
+                  "--lease-duration", std::to_string(lease_s)};
     all.insert(all.end(), more.begin(), more.end());
     return daemon{{.what = std::move(all), .verb = "scheduler"}};
   }
@@ -118,9 +118,10 @@ TEST_F(Replicas, take_over_from_one_that_is_killed) {
 
 TEST_F(Replicas, hand_over_when_they_end_in_order) {
   auto api = serve(nodes_in_racks(16, 4));
-  auto a = replica("a");
-  auto b = replica("b");
-  ASSERT_TRUE(eventually([&] { return are_together(b, 2); }, 60s));
+  constexpr int longer_than_the_test = 300; // its Lease does not run out: it is given up
+  auto a = replica("a", {}, longer_than_the_test);
+  auto b = replica("b", {}, longer_than_the_test);
+  ASSERT_TRUE(eventually([&] { return are_together(b, 2); }, 100s));
   a.stop();
   EXPECT_TRUE(eventually([&] { return are_together(b, 1); }, 60s))
       << b.ask({"get", "replicas"}).out;

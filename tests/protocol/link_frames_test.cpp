@@ -122,6 +122,14 @@ TEST(LinkHello, survives_the_way) {
   EXPECT_EQ(*read_back, x);
 }
 
+TEST(LinkHello, says_only_what_can_be_a_name) {
+  for (const char* bad : {".example", "A", "a b", "a\n", "-a", "a-"})
+    EXPECT_EQ(decode_link_hello(encode(link_hello{.replica = bad})).error().what(), code::bad_input)
+        << bad;
+  EXPECT_FALSE(is_replica_name(std::string(58, 'a')));
+  EXPECT_TRUE(is_replica_name("tutti-0"));
+}
+
 TEST(LinkHello, names_its_sender) {
   EXPECT_EQ(decode_link_hello(encode(link_hello{})).error().what(), code::bad_input);
   EXPECT_EQ(decode_link_hello("noise").error().what(), code::corrupt);
