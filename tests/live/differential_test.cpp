@@ -32,7 +32,8 @@ std::string node(const std::string& name) {
 std::string pod(const std::string& name, const std::string& more = {}) {
   return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name
          + R"("},"spec":{"schedulerName":"tutti")" + more
-         + R"(,"containers":[{"name":"main","image":"work","resources":{"requests":{"cpu":"500m"}}}]}})";
+         + R"(,"containers":[{"name":"main","image":"work",)"
+           R"("resources":{"requests":{"cpu":"500m"}}}]}})";
 }
 
 std::string group(const std::string& name, const std::string& policy) {
@@ -45,7 +46,7 @@ std::string binding(const std::string& of, const std::string& to, const std::str
          + R"(},"target":{"apiVersion":"v1","kind":"Node","name":")" + to + R"("}})";
 }
 
-std::vector<asked> requests() {
+std::vector<asked> what_is_made() {
   const std::string nodes = "/api/v1/nodes", pods = space;
   const auto gang = [](int n) { return R"({"gang":{"minCount":)" + std::to_string(n) + "}}"; };
   return {
@@ -76,6 +77,12 @@ std::vector<asked> requests() {
        R"({"name":"m","image":"w","resources":{"requests":{"cpu":"much"}}}]}})"},
       {"no JSON", "POST", pods, "{"},
       {"another kind", "POST", pods, node("n2")},
+  };
+}
+
+std::vector<asked> what_becomes_of_it() {
+  const std::string pods = space;
+  return {
       {"what is there", "GET", pods + "/p0"},
       {"what is not", "GET", pods + "/nobody"},
       {"a kind that is not", "GET", "/api/v1/namespaces/default/nothings"},
@@ -229,7 +236,10 @@ TEST_F(Differential, answers_of_the_embedded_server_are_those_of_a_genuine_one) 
   daemon ours{{.what = {"--serve-only", "--data-dir", home_.sub("api")},
                .listens = true,
                .has_admin = false}};
-  for (const auto& x : requests()) {
+  auto all = what_is_made();
+  for (auto& x : what_becomes_of_it())
+    all.push_back(std::move(x));
+  for (const auto& x : all) {
     const auto genuine = on.api().ask(x.method, x.path, filled(x.body, on.api()));
     const auto embedded = ours.api().ask(x.method, x.path, filled(x.body, ours.api()));
     EXPECT_EQ(essence(embedded), essence(genuine))
