@@ -20,13 +20,6 @@ namespace json = boost::json;
 using base::code;
 using base::error;
 
-/// Ids of the doorkeeper's own exchanges: the process counts its own from below and never gets
-/// there.
-constexpr auto version_id = UINT64_MAX;
-constexpr auto group_id = UINT64_MAX - 1;
-constexpr auto space_id = UINT64_MAX - 2;
-constexpr auto own_id = UINT64_MAX - 3;
-
 /// Whoever is told something once need not hear it again so soon: connections that were made before
 /// go on answering while no new one can be made.
 constexpr auto warning_rest = std::chrono::minutes{1};
@@ -151,12 +144,18 @@ base::result<json::object> doorkeeper::answer_of(const bridge::http_event& heard
   return body;
 }
 
+/// Exchanges of the doorkeeper's own: the process counts its own from below and never gets there. A
+/// question that was given up may still be followed by its next one, beside the first of another.
+std::uint64_t doorkeeper::fresh_id() {
+  return --last_id_;
+}
+
 void doorkeeper::ask_then(heard_facts heard) {
   {
     const std::lock_guard lock{mutex_};
     last_failure_ = {}; // what is said of this question is about this question
   }
-  client_->start(version_id, {.method = "GET", .target = "/version"},
+  client_->start(fresh_id(), {.method = "GET", .target = "/version"},
                  [this, heard = std::move(heard)](bridge::http_event e) {
                    auto version = answer_of(e, "/version");
                    if (!version)
@@ -171,7 +170,7 @@ void doorkeeper::ask_then(heard_facts heard) {
 /// What is served decides in which dialect groups are spoken of, and not the release: both depend
 /// on gates.
 void doorkeeper::ask_dialect(cluster_facts so_far, heard_facts heard) {
-  client_->start(group_id, {.method = "GET", .target = "/apis/scheduling.k8s.io"},
+  client_->start(fresh_id(), {.method = "GET", .target = "/apis/scheduling.k8s.io"},
                  [this, so_far, heard = std::move(heard)](bridge::http_event e) mutable {
                    const auto* said = std::get_if<protocol::answered>(&e);
                    if (said == nullptr || said->status != 404) {
@@ -187,7 +186,7 @@ void doorkeeper::ask_dialect(cluster_facts so_far, heard_facts heard) {
 /// Beside groups of its own, or without them, the cluster may have those of our kind.
 void doorkeeper::ask_own(cluster_facts so_far, heard_facts heard) {
   const auto target = fmt::format("/apis/{}", api::api_version_of(api::dialect::own));
-  client_->start(own_id, {.method = "GET", .target = target},
+  client_->start(fresh_id(), {.method = "GET", .target = target},
                  [this, so_far, heard = std::move(heard)](bridge::http_event e) mutable {
                    const auto* said = std::get_if<protocol::answered>(&e);
                    if (said == nullptr || said->status != 404) {
@@ -203,7 +202,7 @@ void doorkeeper::ask_own(cluster_facts so_far, heard_facts heard) {
 
 void doorkeeper::ask_space(cluster_facts so_far, heard_facts heard) {
   client_->start(
-      space_id, {.method = "GET", .target = "/api/v1/namespaces/kube-system"},
+      fresh_id(), {.method = "GET", .target = "/api/v1/namespaces/kube-system"},
       [this, so_far, heard = std::move(heard)](bridge::http_event e) mutable {
         const auto space = answer_of(e, "namespace kube-system");
         if (!space)
@@ -241,8 +240,7 @@ base::result<cluster_facts> doorkeeper::ask(base::duration patience) {
   auto coming = begin_asking();
   if (coming.wait_for(patience) == std::future_status::ready)
     return coming.get();
-  for (const auto id : {version_id, group_id, own_id, space_id})
-    client_->hang_up(id);
+  client_->hang_up(last_id_);
   return error{code::unavailable,
                fmt::format("the API server at {} does not answer in time", called_.name),
                called_.if_silent};

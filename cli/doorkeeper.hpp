@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -88,6 +89,7 @@ private:
   enum class state { closed, asking, open, refused };
 
   using heard_facts = std::function<void(base::result<cluster_facts>)>;
+  std::uint64_t fresh_id();
   void ask_then(heard_facts heard);
   void ask_dialect(cluster_facts so_far, heard_facts heard);
   void ask_own(cluster_facts so_far, heard_facts heard);
@@ -99,6 +101,7 @@ private:
   base::result<boost::json::object> answer_of(const bridge::http_event& heard, const char* what);
 
   const words called_;
+  std::atomic<std::uint64_t> last_id_{UINT64_MAX};
   const base::clock& clock_;
   approver approve_;
   refusal refused_;

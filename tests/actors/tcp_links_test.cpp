@@ -8,6 +8,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 #include <gtest/gtest.h>
 
@@ -350,6 +352,23 @@ TEST(TlsLinks, refuse_who_shows_none) {
   EXPECT_TRUE(
       eventually([&] { return a.was_told(code::bad_input) || a.was_told(code::unavailable); }));
   EXPECT_FALSE(a.is_up());
+}
+
+/// One that speaks TLS well and shows no certificate: it hears not even our name.
+TEST(TlsLinks, say_nothing_to_who_shows_no_certificate) {
+  side a{"a"};
+  a.show(ours().issue({.names = {"DNS:a"}}));
+  a.open(a.with_tls());
+  stranger x{a};
+  asio::ssl::context nobody{asio::ssl::context::tls_client};
+  asio::ssl::stream<asio::ip::tcp::socket&> tls{x.socket, nobody};
+  boost::system::error_code ec;
+  tls.handshake(asio::ssl::stream_base::client, ec); // its side of TLS 1.3 is over before ours
+  std::string heard;
+  asio::read(tls, asio::dynamic_buffer(heard), ec);
+  EXPECT_EQ(heard, "");
+  EXPECT_TRUE(eventually([&] { return !a.words().empty(); }));
+  EXPECT_EQ(a.count(), 0u);
 }
 
 TEST(TlsLinks, share_one_name_where_they_are_told_to) {
