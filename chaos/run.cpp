@@ -2,42 +2,16 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "bridge/limits.hpp"
 #include "chaos/checker.hpp"
 #include "chaos/nemesis.hpp"
+#include "chaos/rest_watch.hpp"
 #include "chaos/trace.hpp"
 #include "sim/world/world.hpp"
 
 namespace tutti::chaos {
 
 namespace {
-
-/// Upholds E3. A whole world takes some ten thousand steps, W0 a hundred thousand.
-class rest_watch {
-public:
-  explicit rest_watch(sim::world& on) : on_(on) {}
-
-  /// Asked before each step.
-  bool goes_in_a_circle() {
-    if (const auto now = on_.time().now(); now != since_) {
-      since_ = now;
-      first_ = on_.steps();
-    }
-    return on_.steps() - first_ > steps_at_once_most;
-  }
-  violation broken() const {
-    return {"E3", since_, fmt::format("more than {} steps at one instant", steps_at_once_most)};
-  }
-
-private:
-  static constexpr std::uint64_t steps_at_once_most = 100'000;
-
-  sim::world& on_;
-  base::time_point since_{};
-  std::uint64_t first_ = 0;
-};
 
 /// How long what has just failed lasts, and what it has held up: an exchange without an answer is
 /// given up after a minute.
@@ -70,10 +44,10 @@ run_result run(const schedule& what, const run_options& how) {
   on.add(does);
   on.start();
   const auto end = base::time_point{} + what.until;
-  rest_watch rest{on};
+  rest_watch rest;
   bool is_restless = false;
   const bool is_cut_short = on.run_until(end, [&] {
-    is_restless = rest.goes_in_a_circle();
+    is_restless = rest.goes_in_a_circle(on.time().now(), on.steps());
     does.turn();
     if (how.is_judged)
       judge.look_around();

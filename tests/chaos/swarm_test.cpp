@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "chaos/rest_watch.hpp"
 #include "chaos/run.hpp"
 
 namespace tutti::chaos {
@@ -106,6 +107,20 @@ TEST(Run, looks_at_every_promise) {
     if (!seen_by_others.contains(promise.id)) {
       EXPECT_GT(looks[std::string{promise.id}], 0u) << promise.id << " " << promise.sentence;
     }
+}
+
+TEST(RestWatch, E3_speaks_of_steps_without_end_at_one_instant_and_of_nothing_else) {
+  using namespace std::chrono_literals;
+  rest_watch watch;
+  const base::time_point now{5s};
+  std::uint64_t steps = 7;
+  EXPECT_FALSE(watch.goes_in_a_circle(now, steps));
+  EXPECT_FALSE(watch.goes_in_a_circle(now, steps + rest_watch::steps_at_once_most));
+  EXPECT_TRUE(watch.goes_in_a_circle(now, steps + rest_watch::steps_at_once_most + 1));
+  EXPECT_EQ(watch.broken().id, "E3");
+  EXPECT_EQ(watch.broken().at, now);
+  for (int i = 1; i <= 5; ++i) // many steps, and time passes
+    EXPECT_FALSE(watch.goes_in_a_circle(now + i * 1ns, steps += rest_watch::steps_at_once_most));
 }
 
 /// Upholds E1: users and the cluster may do what they like, and no role calls that an error.
