@@ -25,6 +25,8 @@ namespace json = boost::json;
 using namespace std::chrono_literals;
 using protocol::role_kind;
 
+const std::vector<std::uint32_t> no_shards;
+
 /// For an operator's word: a partition waits for a silent gang, and then for the store.
 constexpr auto cancel_patience = 6000ms;
 
@@ -92,7 +94,7 @@ http_reply list(scheduler& who, role_kind kind, const char* what, const char* it
 /// What each shard that runs here says of itself; one that does not answer is not in it.
 json::array shard_rows(scheduler& who) {
   json::array items;
-  for (const auto s : shards_here(who)) {
+  for (const auto s : shards_here(who).value_or(no_shards)) {
     auto one = ask(who, protocol::to_shard({s}), "shards");
     if (!one.is_object())
       continue; // it does not answer: readiness says so
@@ -115,7 +117,7 @@ http_reply reservations(scheduler& who) {
     for (const auto& g : known.get_array())
       gangs.emplace(g.at("uid").as_string(), &g.as_object());
   json::array rows;
-  for (const auto s : shards_here(who)) {
+  for (const auto s : shards_here(who).value_or(no_shards)) {
     auto holds = ask(who, protocol::to_shard({s}), "holds");
     if (!holds.is_array())
       return error_reply(503, fmt::format("shard {} does not answer", s));
@@ -322,7 +324,7 @@ std::vector<check> ready_checks(scheduler& who) {
          return unless(said.is_array(), "the topology does not answer");
        }},
       {"shards", [](scheduler& x) {
-         const auto n = shard_rows(x).size(), here = shards_here(x).size();
+         const auto n = shard_rows(x).size(), here = shards_here(x).value_or(no_shards).size();
          return unless(n == here, fmt::format("{} of {} answer", n, here));
        }}};
   if (who.options().has_others())

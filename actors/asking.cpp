@@ -21,7 +21,7 @@ json::value keeper_word(scheduler& who) {
   return ask(who, protocol::to(protocol::role_kind::keeper), "replicas");
 }
 
-std::vector<std::uint32_t> shards_here(scheduler& who) {
+std::optional<std::vector<std::uint32_t>> shards_here(scheduler& who) {
   std::vector<std::uint32_t> out;
   if (!who.options().has_others()) {
     for (std::uint32_t s = 0; s < who.options().shards; ++s)
@@ -30,7 +30,7 @@ std::vector<std::uint32_t> shards_here(scheduler& who) {
   }
   const auto said = keeper_word(who);
   if (!said.is_object())
-    return out;
+    return std::nullopt;
   std::uint32_t s = 0; // they come first, ascending
   for (const auto& unit : said.at("units").as_array()) {
     if (s < who.options().shards && unit.at("runsHere").as_bool())

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ boost::json::value ask(scheduler& who, const protocol::address& whom, const char
 /// What the keeper says of the replicas; null where there is none.
 boost::json::value keeper_word(scheduler& who);
 
-/// All shards, or those that run here if there are other replicas.
-std::vector<std::uint32_t> shards_here(scheduler& who);
+/// All shards, or those that run here if there are other replicas; nothing if the keeper, who
+/// knows, does not answer.
+std::optional<std::vector<std::uint32_t>> shards_here(scheduler& who);
 
 } // namespace tutti::actors

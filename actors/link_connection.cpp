@@ -2,14 +2,13 @@
 
 #include <utility>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <fmt/core.h>
 
 #include "base/limits.hpp"
+#include "bridge/stream_io.hpp"
 
 namespace tutti::actors {
 
@@ -17,12 +16,6 @@ namespace asio = boost::asio;
 using base::code;
 using base::error;
 using protocol::frame_kind;
-
-namespace {
-
-constexpr auto quietly = asio::as_tuple(asio::use_awaitable);
-
-} // namespace
 
 link_connection::link_connection(bridge::byte_stream_ptr stream, link_times times)
     : stream_(std::move(stream)), times_(times) {}
@@ -40,20 +33,21 @@ void link_connection::close(error why) {
     out_->close();
 }
 
-/// Ends the connection when nothing was heard for as long as `patience`, looking twice in it.
-asio::awaitable<void> link_connection::watch(base::duration patience) {
+/// Ends the connection when two looks in a row, half of `silence` apart, have heard nothing.
+asio::awaitable<void> link_connection::watch() {
   const auto me = shared_from_this();
   int quiet = 0;
-  while (!over_ && watchdog_) {
-    watchdog_->expires_after(patience / 2);
-    const auto [ec] = co_await watchdog_->async_wait(quietly);
+  while (!over_) {
+    watchdog_->expires_after(times_.silence / 2);
+    const auto [ec] = co_await watchdog_->async_wait(bridge::without_exceptions);
     if (ec)
       break;
     quiet = std::exchange(has_heard_, false) ? 0 : quiet + 1;
     if (quiet == 2)
       close({code::unavailable,
-             fmt::format("silent for {} ms",
-                         std::chrono::duration_cast<std::chrono::milliseconds>(patience).count())});
+             fmt::format(
+                 "silent for {} ms",
+                 std::chrono::duration_cast<std::chrono::milliseconds>(times_.silence).count())});
   }
 }
 
@@ -117,7 +111,7 @@ asio::awaitable<void> link_connection::speak(std::shared_ptr<link_queue> out) {
       bytes = co_await out->next(limits::link_write_bytes, times_.heartbeat);
     } else if (!is_first) {
       pause_->expires_after(times_.heartbeat);
-      co_await pause_->async_wait(quietly);
+      co_await pause_->async_wait(bridge::without_exceptions);
     }
     if (over_)
       break;
@@ -143,7 +137,7 @@ asio::awaitable<error> link_connection::run(std::shared_ptr<link_queue> out, ear
   asio::co_spawn(
       where, [me, out] { return me->speak(out); }, asio::detached);
   asio::co_spawn(
-      where, [me] { return me->watch(me->times_.silence); }, asio::detached);
+      where, [me] { return me->watch(); }, asio::detached);
   for (;;) {
     auto frame = co_await next();
     if (!frame) {

@@ -48,7 +48,7 @@ public:
 private:
   boost::asio::awaitable<base::result<protocol::link_frame>> next();
   boost::asio::awaitable<void> speak(std::shared_ptr<link_queue> out);
-  boost::asio::awaitable<void> watch(base::duration patience);
+  boost::asio::awaitable<void> watch();
 
   const bridge::byte_stream_ptr stream_;
   const link_times times_;

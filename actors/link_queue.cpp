@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
+
+#include "bridge/stream_io.hpp"
 
 namespace tutti::actors {
 
@@ -46,7 +46,7 @@ asio::awaitable<std::string> link_queue::next(std::size_t most, base::duration p
       is_awaited_ = true;
       lock.unlock();
       timer_.expires_after(patience);
-      co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
+      co_await timer_.async_wait(bridge::without_exceptions);
     }
   }
   const std::lock_guard lock{mutex_};

@@ -202,10 +202,11 @@ void add_protocol(page& out, const measures& all) {
 
 void add_shards(page& out, scheduler& who) {
   std::map<std::string, std::int64_t> by_state;
-  if (who.options().has_others() && keeper_word(who).is_null())
-    return; // which shards are here nobody says
+  const auto here = shards_here(who);
+  if (!here)
+    return;
   std::int64_t silent = 0, oldest_ms = 0;
-  for (const auto s : shards_here(who)) {
+  for (const auto s : *here) {
     const auto one = ask(who, protocol::to_shard({s}), "shards");
     if (!one.is_object()) {
       ++silent;

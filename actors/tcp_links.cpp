@@ -6,7 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -16,13 +15,13 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <fmt/core.h>
 
 #include "actors/link_connection.hpp"
 #include "base/hash.hpp"
 #include "bridge/backoff.hpp"
 #include "bridge/printable.hpp"
+#include "bridge/stream_io.hpp"
 #include "bridge/tcp_connect.hpp"
 #include "bridge/tls_stream.hpp"
 
@@ -38,22 +37,21 @@ using base::error;
 
 namespace {
 
-constexpr auto quietly = asio::as_tuple(asio::use_awaitable);
 /// A name that a stranger says is shown so far.
 constexpr std::size_t name_bytes_shown = 64;
 
 /// What this replica says to another: connected, or trying to be.
 struct line {
-  line(asio::io_context& io, std::string name, std::size_t queue_bytes)
-      : replica(std::move(name)),
+  line(asio::io_context& io, std::string name, std::string where, std::size_t queue_bytes)
+      : replica(std::move(name)), reached_at(std::move(where)),
         queue(std::make_shared<link_queue>(io.get_executor(), queue_bytes)), rest(io) {}
   const std::string replica;
+  const std::string reached_at;
   const std::shared_ptr<link_queue> queue;
   asio::steady_timer rest;
   asio::cancellation_signal stop;
   std::shared_ptr<link_connection> now;
   bool is_over = false;
-  std::string reached_at;
 };
 
 /// A connection that somebody has made to us.
@@ -66,24 +64,32 @@ error ended() {
   return {code::unavailable, "ended here"};
 }
 
-} // namespace
+/// What fails in TLS says what to do about an API server; here both sides are ours.
+error of_link(const error& e) {
+  const bool is_for_a_human = e.what() == code::bad_input && !e.hint().empty();
+  return is_for_a_human ? error{e.what(), e.message(),
+                                "look at tls.crt and ca.crt of both replicas, and at --link-name"}
+                        : e;
+}
 
-class tcp_links::impl {
+class sockets final : public tcp_links {
 public:
-  explicit impl(options how)
+  explicit sockets(options how)
       : how_(std::move(how)), hello_{.cluster = how_.cluster, .replica = how_.replica},
         acceptor_(io_), renewal_(io_) {
     if (how_.tls)
       identity_.emplace(*how_.tls, how_.machine, how_.times.certificates_last);
   }
 
+  ~sockets() override { end(); }
+
   base::result<void> listen();
-  void begin(ear hears);
-  void end();
-  std::uint16_t port() const { return port_; }
-  void carry(const std::string& replica, std::string frame);
-  void reach(std::vector<protocol::peer> live);
-  std::vector<link_state> states() const;
+  void begin(ear hears) override;
+  void end() override;
+  std::uint16_t port() const override { return port_; }
+  void carry(const std::string& replica, std::string frame) override;
+  void reach(const std::vector<protocol::peer>& live) override;
+  std::vector<link_state> states() const override;
 
 private:
   asio::awaitable<void> accept();
@@ -120,7 +126,7 @@ private:
   std::thread thread_;
 };
 
-base::result<void> tcp_links::impl::listen() {
+base::result<void> sockets::listen() {
   if (identity_)
     if (auto ok = identity_->look(); !ok)
       return ok.error();
@@ -146,7 +152,7 @@ base::result<void> tcp_links::impl::listen() {
   return {};
 }
 
-void tcp_links::impl::begin(ear hears) {
+void sockets::begin(ear hears) {
   hears_ = std::move(hears);
   asio::co_spawn(io_, accept(), asio::detached);
   if (identity_)
@@ -156,7 +162,7 @@ void tcp_links::impl::begin(ear hears) {
 
 /// Runs until the last coroutine has ended: each holds what it works on, and none waits any more
 /// but for a look-up of a name that the system has begun.
-void tcp_links::impl::end() {
+void sockets::end() {
   if (!thread_.joinable())
     return;
   asio::post(io_, [this] {
@@ -174,7 +180,7 @@ void tcp_links::impl::end() {
   thread_.join();
 }
 
-void tcp_links::impl::close_all(const error& why) {
+void sockets::close_all(const error& why) {
   for (const auto& [name, x] : lines_)
     if (const auto now = x->now)
       now->close(why);
@@ -184,14 +190,14 @@ void tcp_links::impl::close_all(const error& why) {
       x->now->close(why);
 }
 
-void tcp_links::impl::stop(line& x, const error& why) {
+void sockets::stop(line& x, const error& why) {
   x.is_over = true;
   if (const auto now = x.now)
     now->close(why);
   x.stop.emit(asio::cancellation_type::terminal);
 }
 
-void tcp_links::impl::say(const std::string& replica, const error* why) {
+void sockets::say(const std::string& replica, const error* why) {
   {
     const std::lock_guard lock{mutex_};
     if (auto pos = known_.find(replica); pos != known_.end()) {
@@ -205,14 +211,14 @@ void tcp_links::impl::say(const std::string& replica, const error* why) {
 
 // ---- what others say
 
-asio::awaitable<void> tcp_links::impl::accept() {
+asio::awaitable<void> sockets::accept() {
   while (!is_ending_) {
-    auto [ec, socket] = co_await acceptor_.async_accept(quietly);
+    auto [ec, socket] = co_await acceptor_.async_accept(bridge::without_exceptions);
     if (ec && !acceptor_.is_open())
       co_return;
     if (ec) { // no descriptors are left, say: they come back
       asio::steady_timer pause{io_, how_.times.retry_first};
-      co_await pause.async_wait(quietly);
+      co_await pause.async_wait(bridge::without_exceptions);
     } else if (guests_.size() < limits::link_guests_max) {
       auto x = std::make_shared<guest>();
       guests_.insert(x);
@@ -222,7 +228,7 @@ asio::awaitable<void> tcp_links::impl::accept() {
   }
 }
 
-asio::awaitable<void> tcp_links::impl::welcome(tcp::socket socket, std::shared_ptr<guest> x) {
+asio::awaitable<void> sockets::welcome(tcp::socket socket, std::shared_ptr<guest> x) {
   co_await asio::this_coro::throw_if_cancelled(false);
   std::string name;
   const auto why = co_await serve(std::move(socket), *x, name);
@@ -235,7 +241,7 @@ asio::awaitable<void> tcp_links::impl::welcome(tcp::socket socket, std::shared_p
 
 /// Anybody may come, again and again: what is wrong with strangers is told once in a while, and not
 /// in ever other words.
-bool tcp_links::impl::is_news(const std::string& trouble) {
+bool sockets::is_news(const std::string& trouble) {
   constexpr std::size_t told_most = 16;
   const auto now = std::chrono::steady_clock::now();
   if (now - told_since_ >= std::chrono::minutes{1}) {
@@ -246,7 +252,7 @@ bool tcp_links::impl::is_news(const std::string& trouble) {
 }
 
 /// Sets `name` once its owner was let in.
-asio::awaitable<error> tcp_links::impl::serve(tcp::socket socket, guest& x, std::string& name) {
+asio::awaitable<error> sockets::serve(tcp::socket socket, guest& x, std::string& name) {
   boost::system::error_code ignored;
   socket.set_option(tcp::no_delay{true}, ignored);
   bridge::tls_byte_stream_ptr shown;
@@ -257,7 +263,7 @@ asio::awaitable<error> tcp_links::impl::serve(tcp::socket socket, guest& x, std:
       co_return context.error();
     auto made = co_await bridge::tls_accept(std::move(socket), *context, how_.times.patience);
     if (!made)
-      co_return made.error();
+      co_return of_link(made.error());
     stream = shown = *made;
   } else {
     stream = bridge::stream_on(std::move(socket));
@@ -289,20 +295,21 @@ asio::awaitable<error> tcp_links::impl::serve(tcp::socket socket, guest& x, std:
 
 // ---- what is said to others
 
-void tcp_links::impl::carry(const std::string& replica, std::string frame) {
+void sockets::carry(const std::string& replica, std::string frame) {
+  auto whole = frame_of(protocol::frame_kind::envelope, frame); // may be long: not under the lock
   const std::lock_guard lock{mutex_};
   const auto pos = known_.find(replica);
   if (pos == known_.end())
     return;
   auto& [state, queue] = pos->second;
-  ++(queue->push(frame_of(protocol::frame_kind::envelope, frame)) ? state.sent : state.dropped);
+  ++(queue->push(std::move(whole)) ? state.sent : state.dropped);
 }
 
-void tcp_links::impl::reach(std::vector<protocol::peer> live) {
-  asio::post(io_, [this, live = std::move(live)] { reach_here(live); });
+void sockets::reach(const std::vector<protocol::peer>& live) {
+  asio::post(io_, [this, live] { reach_here(live); });
 }
 
-void tcp_links::impl::reach_here(const std::vector<protocol::peer>& live) {
+void sockets::reach_here(const std::vector<protocol::peer>& live) {
   if (is_ending_)
     return;
   std::map<std::string, std::string> wanted;
@@ -322,8 +329,7 @@ void tcp_links::impl::reach_here(const std::vector<protocol::peer>& live) {
   for (const auto& [name, where] : wanted) {
     if (lines_.contains(name))
       continue;
-    auto x = std::make_shared<line>(io_, name, how_.queue_bytes_most);
-    x->reached_at = where;
+    auto x = std::make_shared<line>(io_, name, where, how_.queue_bytes_most);
     {
       const std::lock_guard lock{mutex_};
       known_[name] = {
@@ -334,7 +340,7 @@ void tcp_links::impl::reach_here(const std::vector<protocol::peer>& live) {
   }
 }
 
-asio::awaitable<void> tcp_links::impl::keep(std::shared_ptr<line> x) {
+asio::awaitable<void> sockets::keep(std::shared_ptr<line> x) {
   co_await asio::this_coro::throw_if_cancelled(false);
   std::uint32_t tries = 0;
   std::string said; // the same trouble is not told again
@@ -349,11 +355,11 @@ asio::awaitable<void> tcp_links::impl::keep(std::shared_ptr<line> x) {
     said = why.message();
     x->rest.expires_after(bridge::backoff({how_.times.retry_first, how_.times.retry_longest}, tries,
                                           base::hash_of(how_.replica), base::hash_of(x->replica)));
-    co_await x->rest.async_wait(quietly);
+    co_await x->rest.async_wait(bridge::without_exceptions);
   }
 }
 
-asio::awaitable<base::result<bridge::byte_stream_ptr>> tcp_links::impl::connect(const line& x) {
+asio::awaitable<base::result<bridge::byte_stream_ptr>> sockets::connect(const line& x) {
   const auto where = parse_host_port(x.reached_at);
   if (!where)
     co_return where.error().in("the link address in its Lease");
@@ -373,12 +379,12 @@ asio::awaitable<base::result<bridge::byte_stream_ptr>> tcp_links::impl::connect(
   auto stream = co_await bridge::tls_dial(std::move(*socket), context,
                                           identity_->name_of(x.replica), how_.times.patience);
   if (!stream)
-    co_return stream.error();
+    co_return of_link(stream.error());
   co_return bridge::byte_stream_ptr{std::move(*stream)};
 }
 
 /// One connection to its end; why it ended. Sets `was_up` if the other side has taken us.
-asio::awaitable<error> tcp_links::impl::talk(line& x, bool& was_up) {
+asio::awaitable<error> sockets::talk(line& x, bool& was_up) {
   auto stream = co_await connect(x);
   if (!stream)
     co_return stream.error();
@@ -402,16 +408,16 @@ asio::awaitable<error> tcp_links::impl::talk(line& x, bool& was_up) {
   }
   me->close(why);
   x.now.reset();
-  co_return why;
+  co_return of_link(why); // under TLS 1.3 we learn only now that our certificate was refused
 }
 
 /// Who was let in by an old certificate must show the new one.
-asio::awaitable<void> tcp_links::impl::renew() {
+asio::awaitable<void> sockets::renew() {
   auto version = identity_->version();
   std::string said;
   while (!is_ending_) {
     renewal_.expires_after(how_.times.certificates_last);
-    const auto [ec] = co_await renewal_.async_wait(quietly);
+    const auto [ec] = co_await renewal_.async_wait(bridge::without_exceptions);
     if (ec || is_ending_)
       co_return;
     (void)identity_->look(); // `trouble` has it
@@ -425,7 +431,7 @@ asio::awaitable<void> tcp_links::impl::renew() {
   }
 }
 
-std::vector<link_state> tcp_links::impl::states() const {
+std::vector<link_state> sockets::states() const {
   const std::lock_guard lock{mutex_};
   std::vector<link_state> out;
   for (const auto& [name, x] : known_)
@@ -433,43 +439,13 @@ std::vector<link_state> tcp_links::impl::states() const {
   return out;
 }
 
-// ---- the face
-
-tcp_links::tcp_links(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
+} // namespace
 
 base::result<std::unique_ptr<tcp_links>> tcp_links::open(options how) {
-  auto made = std::make_unique<impl>(std::move(how));
+  auto made = std::make_unique<sockets>(std::move(how));
   if (auto ok = made->listen(); !ok)
     return ok.error();
-  return std::unique_ptr<tcp_links>{new tcp_links(std::move(made))};
-}
-
-tcp_links::~tcp_links() {
-  end();
-}
-
-void tcp_links::begin(ear hears) {
-  impl_->begin(std::move(hears));
-}
-
-void tcp_links::end() {
-  impl_->end();
-}
-
-std::uint16_t tcp_links::port() const {
-  return impl_->port();
-}
-
-void tcp_links::carry(const std::string& replica, std::string frame) {
-  impl_->carry(replica, std::move(frame));
-}
-
-void tcp_links::reach(const std::vector<protocol::peer>& live) {
-  impl_->reach(live);
-}
-
-std::vector<link_state> tcp_links::states() const {
-  return impl_->states();
+  return std::unique_ptr<tcp_links>{std::move(made)};
 }
 
 } // namespace tutti::actors

@@ -21,7 +21,7 @@ namespace tutti::actors {
 /// others on the connections that they make. Plain TCP, or TLS 1.3 with certificates on both sides:
 /// then whoever says a name must have a certificate for it. Connections that break are made anew;
 /// what was under way is lost. New certificates end all connections, and the next ones show them.
-class tcp_links final : public link_carrier {
+class tcp_links : public link_carrier {
 public:
   struct options {
     std::string replica;
@@ -38,27 +38,15 @@ public:
   using ear = std::function<void(const std::string& from, std::string_view frame)>;
 
   /// Listens, and lets nobody in before `begin`. `already_exists` if the port is taken, `bad_input`
-  /// if the host is no address of this machine, or if the certificate is none.
-  static base::result<std::unique_ptr<tcp_links>> open(options how);
+  /// if the host is no address of this machine, or if the certificate is none. The destructor
   /// `end`s.
-  ~tcp_links() override;
-  tcp_links(const tcp_links&) = delete;
-  tcp_links& operator=(const tcp_links&) = delete;
+  static base::result<std::unique_ptr<tcp_links>> open(options how);
 
   /// From here on `hears` is called with what others say, on the links' thread.
-  void begin(ear hears);
+  virtual void begin(ear hears) = 0;
   /// Closes all connections; `hears` is not called afterwards. Not to be called from there.
-  void end();
-  std::uint16_t port() const;
-
-  void carry(const std::string& replica, std::string frame) override;
-  void reach(const std::vector<protocol::peer>& live) override;
-  std::vector<link_state> states() const override;
-
-private:
-  class impl;
-  explicit tcp_links(std::unique_ptr<impl> x);
-  std::unique_ptr<impl> impl_;
+  virtual void end() = 0;
+  virtual std::uint16_t port() const = 0;
 };
 
 } // namespace tutti::actors

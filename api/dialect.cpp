@@ -54,14 +54,6 @@ dialect newest_dialect_of(release r) {
   return {};
 }
 
-std::optional<dialect> newest_dialect_of(const std::vector<std::string_view>& versions) {
-  std::optional<dialect> out;
-  for (const auto version : versions)
-    if (const auto one = dialect_of(version); one && (!out || *out < *one))
-      out = one;
-  return out;
-}
-
 std::string_view scheduled_condition_of(dialect d) {
   switch (d) {
   case dialect::v1alpha1:

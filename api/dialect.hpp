@@ -26,8 +26,6 @@ std::optional<dialect> dialect_of(std::string_view api_version);
 
 /// The newest that a release serves with all its gates on.
 dialect newest_dialect_of(release r);
-/// The newest of these bare versions ("v1beta1", "v1"); nothing if none of them is ours.
-std::optional<dialect> newest_dialect_of(const std::vector<std::string_view>& versions);
 
 /// The condition by which a PodGroup says that it was scheduled; empty in v1alpha1, which has none.
 std::string_view scheduled_condition_of(dialect d);

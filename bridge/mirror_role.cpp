@@ -31,17 +31,14 @@ std::string groups_path(api::dialect spoken) {
                      api::has_pod_groups(spoken) ? "podgroups" : "workloads");
 }
 
-std::string label_of(const api::pod& p, std::string_view label) {
-  const auto pos = p.meta.labels.find(std::string{label});
-  return pos == p.meta.labels.end() ? std::string{} : pos->second;
-}
-
 /// A label that does not count must not turn the members of a gang into pods that start alone.
 void heed_label(api::pod& p, api::dialect spoken) {
-  const auto label = label_of(p, api::group_label);
+  const auto label = p.meta.labels.find(api::group_label);
+  if (label == p.meta.labels.end() || label->second.empty())
+    return;
   if (spoken == api::dialect::own)
-    p.group = label;
-  else if (!label.empty() && p.group.empty() && !p.workload_ref && p.refused.empty())
+    p.group = label->second;
+  else if (p.group.empty() && !p.workload_ref && p.refused.empty())
     p.refused = fmt::format("the label {} counts only on clusters that serve no groups of pods; "
                             "here the spec of the pod names its group",
                             api::group_label);

@@ -124,10 +124,9 @@ public:
     auto socket = co_await tcp_connect(where, target_);
     if (!socket)
       co_return socket.error();
-    auto stream =
-        co_await tls_dial(std::move(*socket), *context,
-                          material->server_name.empty() ? target_.host : material->server_name,
-                          target_.patience, !material->skips_verification);
+    const auto& name = material->server_name.empty() ? target_.host : material->server_name;
+    auto stream = co_await tls_dial(std::move(*socket), *context, name, target_.patience,
+                                    !material->skips_verification);
     if (!stream)
       co_return stream.error();
     co_return byte_stream_ptr{std::move(*stream)};

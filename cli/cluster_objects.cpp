@@ -36,23 +36,22 @@ public:
                           const std::string& kind, std::vector<json::object>& into) {
     std::string next;
     do {
-      const auto page = get(
+      auto page = get(
           fmt::format("{}?limit={}{}", path, page_size, next.empty() ? next : "&continue=" + next));
       if (!page)
         return page.error();
-      const auto* items = bridge::array_at(*page, "items");
-      for (std::size_t i = 0; items != nullptr && i < items->size(); ++i) {
-        const auto* item = (*items)[i].if_object();
+      auto* items = page->if_contains("items");
+      for (auto& each : items != nullptr && items->is_array() ? items->get_array() : nothing_) {
+        auto* item = each.if_object();
         const auto* about = item != nullptr ? bridge::object_at(*item, "metadata") : nullptr;
         if (about == nullptr || bridge::text_at(*about, "name").empty())
           return error{code::unavailable, server_ + ": an item of " + path + " has no name",
                        "look whether it is an API server"};
-        json::object one = *item;
-        one["apiVersion"] = version;
-        one["kind"] = kind;
+        (*item)["apiVersion"] = version;
+        (*item)["kind"] = kind;
         for (const char* of_the_server : {"uid", "resourceVersion", "managedFields"})
-          one["metadata"].as_object().erase(of_the_server);
-        into.push_back(std::move(one));
+          item->at("metadata").as_object().erase(of_the_server);
+        into.push_back(std::move(*item));
       }
       const auto* meta = bridge::object_at(*page, "metadata");
       next = meta != nullptr ? bridge::escaped_query(bridge::text_at(*meta, "continue")) : "";
@@ -76,9 +75,7 @@ private:
     if (said == nullptr)
       return error{code::unavailable, server_ + ": no whole answer to " + target, "try again"};
     if (said->status == 403)
-      return error{code::forbidden,
-                   bridge::status_message(said->body).empty() ? target + " may not be read"
-                                                              : bridge::status_message(said->body),
+      return error{code::forbidden, target + ": " + bridge::status_message(said->body),
                    "plans need the rights to list nodes, pods, groups, namespaces and priority "
                    "classes"};
     if (said->status == 410)
@@ -96,6 +93,7 @@ private:
   doorkeeper& door_;
   const std::string server_;
   std::uint64_t last_id_ = 0;
+  json::array nothing_;
 };
 
 /// Of a later release the newest that we know: what is served decides.

@@ -1,4 +1,4 @@
-// The two questions to an API server, and the exchanges that wait for their answers.
+// The questions to an API server, and the exchanges that wait for their answers.
 #include "cli/doorkeeper.hpp"
 
 #include <algorithm>

@@ -64,7 +64,7 @@ public:
   /// that can be spoken to: a certificate that is not good, another program, a release that is not
   /// known.
   base::result<cluster_facts> ask(base::duration patience);
-  /// The same without waiting; one at a time, and only once the door is open.
+  /// The same without waiting; one at a time.
   std::future<base::result<cluster_facts>> begin_asking();
   bool is_open();
 

@@ -327,8 +327,6 @@ base::result<void> open_link(running& all, const local_options& how, const base:
   o.link = link_address(how.replica, all.links->port());
   if (how.replica.lease_s != 0)
     o.lease = bridge::lease_times_of(std::chrono::seconds{how.replica.lease_s});
-  o.log = actors::decision_log::objects;
-  o.fast_path = false;
   if (!how.quiet)
     fmt::print(stderr, "replica {}, link {} ({})\n", o.replica, o.link,
                how.replica.tls_dir.empty() ? "plain" : "TLS");

@@ -300,10 +300,6 @@ void print(const std::vector<verdict>& all, const std::string& format) {
     print_table(all);
 }
 
-} // namespace
-
-namespace {
-
 /// The objects of a plan, with where each comes from.
 struct plan_input {
   std::vector<json::object> objects;

@@ -63,6 +63,7 @@ struct side {
   std::vector<std::pair<std::string, std::string>> heard; // from, frame
   std::vector<std::pair<std::string, code>> changes;      // of links; ok: up
   std::string last_words;                                 // of the last change
+  std::string last_hint;
   std::unique_ptr<tcp_links> links;
 
   explicit side(std::string n) : name(std::move(n)) {}
@@ -84,6 +85,7 @@ struct side {
       const std::lock_guard lock{mutex};
       changes.emplace_back(who, why == nullptr ? code::ok : why->what());
       last_words = why == nullptr ? "up" : why->message();
+      last_hint = why == nullptr ? "" : why->hint();
     };
     return o;
   }
@@ -107,6 +109,10 @@ struct side {
       heard.emplace_back(from, frame);
     });
   }
+  void open_showing(const tls::certified& who, const tls::authority& trusted = ours()) {
+    show(who, trusted);
+    open(with_tls());
+  }
   std::string address() const { return "127.0.0.1:" + std::to_string(links->port()); }
   void reaches(const side& other) { links->reach({{other.name, other.address()}}); }
   bool is_up() const {
@@ -122,6 +128,10 @@ struct side {
     const std::lock_guard lock{mutex};
     return std::any_of(changes.begin(), changes.end(),
                        [&](const auto& x) { return x.second == why; });
+  }
+  std::string hint() {
+    const std::lock_guard lock{mutex};
+    return last_hint;
   }
   std::string words() {
     const std::lock_guard lock{mutex};
@@ -297,10 +307,8 @@ TEST(TcpLinks, end_at_once_while_somebody_hangs) {
 
 TEST(TlsLinks, carry_between_replicas_that_show_certificates_for_their_names) {
   side a{"a"}, b{"b"};
-  a.show(ours().issue({.names = {"DNS:a"}}));
-  b.show(ours().issue({.names = {"DNS:b"}}));
-  a.open(a.with_tls());
-  b.open(b.with_tls());
+  a.open_showing(ours().issue({.names = {"DNS:a"}}));
+  b.open_showing(ours().issue({.names = {"DNS:b"}}));
   a.reaches(b);
   b.reaches(a);
   ASSERT_TRUE(eventually([&] { return a.is_up() && b.is_up(); })) << a.words() << b.words();
@@ -312,12 +320,11 @@ TEST(TlsLinks, carry_between_replicas_that_show_certificates_for_their_names) {
 /// By the one that calls, and by the one that is called: each alone must notice.
 TEST(TlsLinks, refuse_who_has_a_certificate_for_another_name) {
   side a{"a"}, b{"b"};
-  a.show(ours().issue({.names = {"DNS:a"}}));
-  b.show(ours().issue({.names = {"DNS:somebody"}}));
-  a.open(a.with_tls());
-  b.open(b.with_tls());
+  a.open_showing(ours().issue({.names = {"DNS:a"}}));
+  b.open_showing(ours().issue({.names = {"DNS:somebody"}}));
   a.reaches(b);
   EXPECT_TRUE(eventually([&] { return a.was_told(code::bad_input); })) << a.words();
+  EXPECT_EQ(a.hint(), "look at tls.crt and ca.crt of both replicas, and at --link-name");
   b.reaches(a);
   EXPECT_TRUE(eventually([&] { return a.was_told(code::forbidden); })) << a.words();
   EXPECT_FALSE(a.is_up());
@@ -327,10 +334,8 @@ TEST(TlsLinks, refuse_who_has_a_certificate_for_another_name) {
 TEST(TlsLinks, refuse_a_certificate_of_another_authority) {
   static const tls::authority other{"another authority"};
   side a{"a"}, b{"b"};
-  a.show(ours().issue({.names = {"DNS:a"}}));
-  b.show(other.issue({.names = {"DNS:b"}}));
-  a.open(a.with_tls());
-  b.open(b.with_tls());
+  a.open_showing(ours().issue({.names = {"DNS:a"}}));
+  b.open_showing(other.issue({.names = {"DNS:b"}}));
   a.reaches(b);
   EXPECT_TRUE(eventually([&] { return a.was_told(code::bad_input); })) << a.words();
   b.reaches(a);
@@ -342,8 +347,7 @@ TEST(TlsLinks, refuse_a_certificate_of_another_authority) {
 
 TEST(TlsLinks, refuse_who_shows_none) {
   side a{"a"}, b{"b"};
-  a.show(ours().issue({.names = {"DNS:a"}}));
-  a.open(a.with_tls());
+  a.open_showing(ours().issue({.names = {"DNS:a"}}));
   b.open(b.how());
   b.reaches(a);
   EXPECT_TRUE(eventually([&] { return !b.words().empty(); }));
@@ -357,8 +361,7 @@ TEST(TlsLinks, refuse_who_shows_none) {
 /// One that speaks TLS well and shows no certificate: it hears not even our name.
 TEST(TlsLinks, say_nothing_to_who_shows_no_certificate) {
   side a{"a"};
-  a.show(ours().issue({.names = {"DNS:a"}}));
-  a.open(a.with_tls());
+  a.open_showing(ours().issue({.names = {"DNS:a"}}));
   stranger x{a};
   asio::ssl::context nobody{asio::ssl::context::tls_client};
   asio::ssl::stream<asio::ip::tcp::socket&> tls{x.socket, nobody};
@@ -386,10 +389,8 @@ TEST(TlsLinks, share_one_name_where_they_are_told_to) {
 
 TEST(TlsLinks, show_a_new_certificate_without_a_restart) {
   side a{"a"}, b{"b"};
-  a.show(ours().issue({.names = {"DNS:a"}}));
-  b.show(ours().issue({.names = {"DNS:b"}}));
-  a.open(a.with_tls());
-  b.open(b.with_tls());
+  a.open_showing(ours().issue({.names = {"DNS:a"}}));
+  b.open_showing(ours().issue({.names = {"DNS:b"}}));
   a.reaches(b);
   ASSERT_TRUE(eventually([&] { return a.is_up(); }));
   b.disk->write("d/tls.crt", "half of a certif");
