@@ -9,7 +9,7 @@ namespace tutti::bench {
 
 bool print(const measured& x) {
   const bool holds = x.kind == bar_kind::at_least ? x.value >= x.limit : x.value <= x.limit;
-  fmt::print("{{\"area\":\"{}\",\"bar\":\"{}\",\"value\":{:.2f},\"unit\":\"{}\",\"limit\":{:.0f},"
+  fmt::print("{{\"area\":\"{}\",\"bar\":\"{}\",\"value\":{:.2f},\"unit\":\"{}\",\"limit\":{:g},"
              "\"holds\":{}}}\n",
              x.area, x.bar, x.value, x.unit, x.limit, holds);
   std::fflush(stdout);

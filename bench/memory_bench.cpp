@@ -23,15 +23,11 @@
 #include <utility>
 #include <vector>
 
-#include <arpa/inet.h>
 #include <csignal>
 #include <fmt/core.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "bench/arguments.hpp"
+#include "bench/child.hpp"
 #include "bench/embedded.hpp"
 #include "bench/json_line.hpp"
 #include "bench/proc.hpp"
@@ -68,42 +64,15 @@ struct bytes {
   double free = 0;   ///< given back to the allocator, and kept by it
 };
 
-/// A port that nobody listens on now.
-std::uint16_t free_port() {
-  const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof at;
-  const bool is_there = s >= 0 && ::bind(s, reinterpret_cast<sockaddr*>(&at), size) == 0
-                        && ::getsockname(s, reinterpret_cast<sockaddr*>(&at), &size) == 0;
-  ::close(s);
-  if (!is_there)
-    fail("no free port");
-  return ntohs(at.sin_port);
-}
-
 /// `tutti local --server URL` as a process of its own; ends with this object.
 class scheduler_process {
 public:
   explicit scheduler_process(sim::api_server::server& api)
       : api_(api), admin_(free_port()),
-        client_(bridge::connect_by_tcp({"127.0.0.1", admin_}), {.connections = 1}) {
-    const auto server = fmt::format("http://127.0.0.1:{}", api_.port());
-    const auto admin = fmt::format("127.0.0.1:{}", admin_);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::execl(TUTTI_PROGRAM, "tutti", "local", "--quiet", "--server", server.c_str(), "--admin",
-              admin.c_str(), nullptr);
-      ::_exit(127);
-    }
-    if (pid_ < 0)
-      fail("cannot start another process");
-  }
-  ~scheduler_process() {
-    ::kill(pid_, SIGTERM);
-    ::waitpid(pid_, nullptr, 0);
-  }
+        client_(bridge::connect_by_tcp({"127.0.0.1", admin_}), {.connections = 1}),
+        child_({TUTTI_PROGRAM, "local", "--quiet", "--server",
+                fmt::format("http://127.0.0.1:{}", api_.port()), "--admin",
+                fmt::format("127.0.0.1:{}", admin_)}) {}
   scheduler_process(const scheduler_process&) = delete;
 
   /// The JSON at a path of the admin address; null while it does not answer.
@@ -124,7 +93,7 @@ public:
       if (std::chrono::steady_clock::now() > until)
         fail("the scheduler does not come to rest: " + what);
       const auto status = ask("/api/status");
-      const auto now = resident_bytes(pid_);
+      const auto now = resident_bytes(child_.pid());
       const bool is_there = status.is_object() && ok(status.as_object());
       const auto version = api_.last_resource_version();
       const bool is_still = std::exchange(written, version) == version && now <= most;
@@ -133,7 +102,7 @@ public:
     }
     const auto in_use = metric("gang_heap_bytes{state=\"in_use\"}");
     const auto free = metric("gang_heap_bytes{state=\"free\"}");
-    return {static_cast<double>(resident_bytes(pid_)), in_use, free};
+    return {static_cast<double>(resident_bytes(child_.pid())), in_use, free};
   }
 
 private:
@@ -160,7 +129,7 @@ private:
   std::uint16_t admin_;
   bridge::http_client client_;
   std::uint64_t last_id_ = 0;
-  pid_t pid_ = -1;
+  child child_;
 };
 
 /// Gangs in a phase, as `tutti status` shows them.
@@ -236,7 +205,8 @@ objects gangs_named(const char* name, int from, int until, int members, std::int
 }
 
 std::vector<kind> kinds_of(const amounts& n) {
-  return {{"node", kib_per_node_bar, n.nodes, make_nodes,
+  return {{"node", kib_per_node_bar, n.nodes,
+           [](int from, int until) { return make_nodes(from, until); },
            [](const json::object& status, int count) { return nodes_mirrored(status) == count; }},
           {"bound pod", kib_per_bound_pod_bar, n.bound_pods,
            [](int from, int until) {

@@ -21,7 +21,7 @@ std::string node_name(int i) {
   return fmt::format("n{:05}", i);
 }
 
-objects make_nodes(int from, int until) {
+objects make_nodes(int from, int until, int to_a_rack) {
   objects out;
   for (int i = from; i < until; ++i) {
     const auto name = node_name(i);
@@ -34,24 +34,31 @@ objects make_nodes(int from, int until) {
                     {{"name", name},
                      {"labels",
                       {{"kubernetes.io/hostname", name},
-                       {"example.com/rack", fmt::format("r{:04}", i / nodes_per_rack)}}}}},
+                       {rack_label, fmt::format("r{:04}", i / to_a_rack)}}}}},
                    {"status", {{"allocatable", room}, {"capacity", room}}}});
   }
   return out;
 }
 
 void add_gang(objects& to, const gang_wish& x) {
+  json::object rules{{"schedulingPolicy", {{"gang", {{"minCount", x.members}}}}}};
+  if (x.in_one_rack)
+    rules["schedulingConstraints"] = {{"topology", {{{"key", rack_label}}}}};
   to.push_back({{"apiVersion", "scheduling.k8s.io/v1beta1"},
                 {"kind", "PodGroup"},
                 {"metadata", {{"name", x.name}, {"namespace", "default"}}},
-                {"spec", {{"schedulingPolicy", {{"gang", {{"minCount", x.members}}}}}}}});
-  for (int i = 0; i < x.members; ++i)
+                {"spec", std::move(rules)}});
+  for (int i = 0; i < x.members; ++i) {
+    json::object spec{{"schedulingGroup", {{"podGroupName", x.name}}},
+                      {"containers", containers(x.cpus)}};
+    if (!x.scheduler.empty())
+      spec["schedulerName"] = x.scheduler;
     to.push_back(
         {{"apiVersion", "v1"},
          {"kind", "Pod"},
          {"metadata", {{"name", fmt::format("{}-{}", x.name, i)}, {"namespace", "default"}}},
-         {"spec",
-          {{"schedulingGroup", {{"podGroupName", x.name}}}, {"containers", containers(x.cpus)}}}});
+         {"spec", std::move(spec)}});
+  }
 }
 
 json::object make_bound_pod(const std::string& name, const std::string& node) {

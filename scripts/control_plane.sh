@@ -3,7 +3,8 @@
 # kube-apiserver, and what else is asked for.
 #
 #   scripts/control_plane.sh start -d STATE [--assets DIR] [--kcm] [--scheduler]
-#                                  [--gates LIST] [--api-arg ARG]… [--while PID]
+#                                  [--gates LIST] [--api-arg ARG]… [--scheduler-arg ARG]…
+#                                  [--while PID]
 #   scripts/control_plane.sh kill PART -d STATE     ends one part at once (etcd, kube-apiserver, …)
 #   scripts/control_plane.sh again PART -d STATE    starts it again as it was
 #   scripts/control_plane.sh stop -d STATE
@@ -25,7 +26,7 @@ fail() {
   exit 1
 }
 usage() {
-  sed -n '2,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,20s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
 
@@ -216,14 +217,15 @@ EOF
     --service-account-private-key-file="$state/service-account.key" --root-ca-file="$state/ca.crt" \
     --use-service-account-credentials=false \
     --controllers='*,-node-lifecycle-controller,-taint-eviction-controller'
-  [[ -z "$with_scheduler" ]] || start_client kube-scheduler "$scheduler_port" "$state/kubeconfig-scheduler"
+  [[ -z "$with_scheduler" ]] || start_client kube-scheduler "$scheduler_port" "$state/kubeconfig-scheduler" \
+    "${scheduler_args[@]}"
   [[ -z "$owner" ]] || stop_after "$owner"
   echo "Kubernetes $version is up: KUBECONFIG=$state/kubeconfig"
 }
 
 verb="${1:-}"
 (($# > 0)) && shift
-state='' assets='' gates='' part='' with_kcm='' with_scheduler='' owner='' api_args=()
+state='' assets='' gates='' part='' with_kcm='' with_scheduler='' owner='' api_args=() scheduler_args=()
 case "$verb" in kill | again) part="${1:-}"; (($# > 0)) && shift ;; esac
 while (($# > 0)); do
   case "$1" in
@@ -231,6 +233,7 @@ while (($# > 0)); do
     --assets) assets="${2:?}"; shift ;;
     --gates) gates="${2:?}"; shift ;;
     --api-arg) api_args+=("${2:?}"); shift ;;
+    --scheduler-arg) scheduler_args+=("${2:?}"); shift ;;
     --while) owner="${2:?}"; shift ;;
     --kcm) with_kcm=1 ;;
     --scheduler) with_scheduler=1 ;;
