@@ -85,7 +85,7 @@ base::result<bridge::server_url> read_server(const std::string& text) {
 
 base::result<bridge::cluster_access>
 find_access(const api_flags& flags, const api_environment& environment, bridge::machine& from) {
-  const bool names_config = !flags.kubeconfig.empty() || !flags.context.empty();
+  const bool names_config = flags.names_config();
   const bool asks_environment =
       flags.server.empty() && !names_config && !environment.kubeconfig.empty();
   base::result<bridge::cluster_access> found{bridge::cluster_access{}};

@@ -19,6 +19,11 @@ struct api_flags {
   std::string server;     ///< "HOST:PORT" (plain HTTP) or a URL; goes before the kubeconfig's
   std::string kubeconfig; ///< this file alone
   std::string context;    ///< empty = the current one
+  /// Where kubectl would go if nothing is named: by the files of $KUBECONFIG, else ~/.kube/config.
+  bool as_kubectl = false;
+
+  /// A kubeconfig leads to the server.
+  bool names_config() const { return !kubeconfig.empty() || !context.empty() || as_kubectl; }
 };
 
 /// What the environment says of it.
@@ -32,7 +37,8 @@ struct api_environment {
 
 /// Where flags, files and environment lead:
 /// - --kubeconfig FILE: that file alone;
-/// - --context NAME alone: the files of $KUBECONFIG, those that are there, else ~/.kube/config;
+/// - --context NAME alone, or `as_kubectl`: the files of $KUBECONFIG, those that are there, else
+///   ~/.kube/config;
 /// - neither, but a server: that server, and nobody's name;
 /// - nothing: the files of $KUBECONFIG if it is set, else the pod's service account.
 ///

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@
 #include "cli/plan.hpp"
 #include "cli/reading.hpp"
 #include "cli/scenario_verbs.hpp"
+#include "cli/scheduler_pods.hpp"
 #include "cli/sim_verbs.hpp"
 
 namespace {
@@ -37,6 +39,7 @@ const char* const exit_codes =
 /// What the verbs have in common, filled by the parser.
 struct arguments {
   std::string server;
+  cli::scheduler_flags behind; ///< a scheduler in a cluster, read through its API server
   cli::read_options reading;
   std::string noun, what;
   cli::wait_options waiting;
@@ -64,6 +67,38 @@ int wrong_usage(const base::error& e) {
 void add_server(CLI::App& verb, arguments& a) {
   verb.add_option("--server", a.server,
                   "admin address of the scheduler (default $TUTTI_SERVER, else 127.0.0.1:10451)");
+  verb.add_option("--kubeconfig", a.behind.cluster.kubeconfig,
+                  "instead: the scheduler in the cluster of this file, through its API server");
+  verb.add_option("--context", a.behind.cluster.context,
+                  "of --kubeconfig, else of $KUBECONFIG or ~/.kube/config");
+  verb.add_option("--scheduler-namespace", a.behind.space,
+                  fmt::format("of its pods there (default {})", cli::default_scheduler_space));
+  verb.add_option("--scheduler-pod", a.behind.pod, "this replica alone (default: all of them)");
+}
+
+/// Two ways to a scheduler at once.
+bool contradicts(const arguments& a) {
+  const auto& there = a.behind;
+  return !a.server.empty()
+         && (!there.cluster.kubeconfig.empty() || !there.cluster.context.empty()
+             || !there.pod.empty());
+}
+
+/// As a plugin of kubectl the program asks in the cluster that kubectl would ask.
+void be_kubectl_plugin(arguments& a) {
+  a.behind.cluster.as_kubectl = true;
+  a.plan.cluster.as_kubectl = true;
+}
+
+bool is_asked_behind(const arguments& a) {
+  return a.server.empty() && a.behind.cluster.names_config();
+}
+cli::reader scheduler_of(const arguments& a) {
+  return is_asked_behind(a) ? cli::scheduler_behind(a.behind, a.clock) : cli::daemon_at(a.server);
+}
+cli::reader scheduler_to_change(const arguments& a) {
+  return is_asked_behind(a) ? cli::scheduler_behind_to_change(a.behind, a.clock)
+                            : cli::daemon_to_change(a.server);
 }
 
 void add_output(CLI::App& verb, std::string& format, const std::vector<std::string>& formats) {
@@ -89,7 +124,7 @@ void add_gang_verb(CLI::App& app, arguments& a, const char* name, const char* he
   verb->add_option("name", a.what, "NAME or NAMESPACE/NAME")->required();
   verb->footer(std::string{"Example:\n  "} + example + exit_codes);
   verb->callback([&a, run] {
-    a.run = [&a, run] { return exit_code_of(run(cli::daemon_at(a.server), a.what, a.reading)); };
+    a.run = [&a, run] { return exit_code_of(run(scheduler_of(a), a.what, a.reading)); };
   });
 }
 
@@ -103,7 +138,7 @@ void add_retry(CLI::App& app, arguments& a) {
   verb->footer(std::string{"Example:\n  tutti retry gang ring"} + exit_codes);
   verb->callback([&a] {
     a.run = [&a] {
-      return exit_code_of(cli::retry_gang(cli::daemon_to_change(a.server), a.what, a.reading));
+      return exit_code_of(cli::retry_gang(scheduler_to_change(a), a.what, a.reading));
     };
   });
 }
@@ -126,9 +161,7 @@ void add_get(CLI::App& app, arguments& a) {
                            "  tutti get reservations -o wide"}
                + exit_codes);
   verb->callback([&a] {
-    a.run = [&a] {
-      return exit_code_of(cli::get(cli::daemon_at(a.server), a.noun, a.reading, a.clock));
-    };
+    a.run = [&a] { return exit_code_of(cli::get(scheduler_of(a), a.noun, a.reading, a.clock)); };
   });
 }
 
@@ -138,16 +171,15 @@ void add_cluster_verbs(CLI::App& app, arguments& a) {
   add_output(*status, a.reading.format, {"table", "json", "yaml"});
   status->footer(std::string{"Example:\n  tutti status"} + exit_codes);
   status->callback([&a] {
-    a.run = [&a] { return exit_code_of(cli::print_status(cli::daemon_at(a.server), a.reading)); };
+    a.run = [&a] { return exit_code_of(cli::print_status(scheduler_of(a), a.reading)); };
   });
   auto* top = app.add_subcommand("top", "Heat map of the racks");
   add_server(*top, a);
   add_output(*top, a.reading.format, {"table", "json", "yaml", "name"});
   top->add_option("noun", a.noun, "racks")->required()->check(CLI::IsMember({"racks"}));
   top->footer(std::string{"Example:\n  tutti top racks"} + exit_codes);
-  top->callback([&a] {
-    a.run = [&a] { return exit_code_of(cli::top_racks(cli::daemon_at(a.server), a.reading)); };
-  });
+  top->callback(
+      [&a] { a.run = [&a] { return exit_code_of(cli::top_racks(scheduler_of(a), a.reading)); }; });
 }
 
 void add_wait(CLI::App& app, arguments& a) {
@@ -168,9 +200,9 @@ void add_wait(CLI::App& app, arguments& a) {
       throw CLI::RequiredError("name");
     a.run = [&a] {
       if (a.waiting.until == "settled")
-        return exit_code_of(cli::wait_until_settled(cli::daemon_at(a.server), a.waiting, a.clock));
+        return exit_code_of(cli::wait_until_settled(scheduler_of(a), a.waiting, a.clock));
       return exit_code_of(
-          cli::wait_for_gang(cli::daemon_at(a.server), a.what, a.reading, a.waiting, a.clock));
+          cli::wait_for_gang(scheduler_of(a), a.what, a.reading, a.waiting, a.clock));
     };
   });
 }
@@ -192,7 +224,7 @@ void add_cancel(CLI::App& app, arguments& a) {
   verb->callback([&a] {
     a.run = [&a] {
       return exit_code_of(
-          cli::cancel_gang(cli::daemon_to_change(a.server), a.what, a.reading, a.cancelling));
+          cli::cancel_gang(scheduler_to_change(a), a.what, a.reading, a.cancelling));
     };
   });
 }
@@ -340,8 +372,7 @@ void add_plan(CLI::App& app, arguments& a) {
       "fit now · "
       "12 something never fits on this cluster · 1 error · 2 wrong usage");
   verb->callback([&a] {
-    const auto& from = a.plan.cluster;
-    if (a.plan.files.empty() && from.kubeconfig.empty() && from.context.empty())
+    if (a.plan.files.empty() && !a.plan.cluster.names_config())
       throw CLI::RequiredError("--filename");
     a.run = [&a] { return cli::run_plan(a.plan, a.clock); };
   });
@@ -357,7 +388,7 @@ void add_version(CLI::App& app, arguments& a) {
   verb->callback([&a] {
     a.run = [&a] {
       return exit_code_of(
-          cli::print_version(a.client_only ? cli::reader{} : cli::daemon_at(a.server), a.reading));
+          cli::print_version(a.client_only ? cli::reader{} : scheduler_of(a), a.reading));
     };
   });
 }
@@ -467,6 +498,8 @@ int main(int argc, char** argv) {
   add_help(app, a);
   if (argc > 1 && std::string_view{argv[1]} == cli::complete_verb)
     return complete(app, {argv + 2, argv + argc});
+  if (std::filesystem::path{argc > 0 ? argv[0] : ""}.filename() == "kubectl-tutti")
+    be_kubectl_plugin(a);
   const auto verbs = verbs_of(app);
   const std::string first = argc > 1 ? argv[1] : "";
   const bool is_verb = std::find(verbs.begin(), verbs.end(), first) != verbs.end();
@@ -481,5 +514,10 @@ int main(int argc, char** argv) {
     return wrong_usage({base::code::bad_input, e.what(),
                         is_verb ? fmt::format("tutti {} --help", first) : "tutti --help"});
   }
+  if (contradicts(a))
+    return wrong_usage({base::code::bad_input,
+                        "--server names an admin address, --kubeconfig, "
+                        "--context and --scheduler-pod a cluster",
+                        "leave one of them out"});
   return run_verb(a);
 }

@@ -344,7 +344,7 @@ base::result<void> add_files(const std::vector<std::string>& files, plan_input& 
 int run_plan(const plan_options& how, const base::clock& clock) {
   plan_input in;
   base::result<void> ok;
-  if (!how.cluster.kubeconfig.empty() || !how.cluster.context.empty())
+  if (how.cluster.names_config())
     ok = add_cluster(how.cluster, clock, in);
   if (ok && !how.files.empty())
     ok = add_files(how.files, in);

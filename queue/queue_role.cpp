@@ -289,7 +289,8 @@ void queue_role::retry(const protocol::object_name& name) {
 /// stood before.
 void queue_role::hear_inspect(const protocol::inspect& x, const protocol::address& from) {
   const bool is_retry = x.what == "retry";
-  const reader r{{registry_, pools_, strays_, remembered_, how_, now_, api_lost_, is_synced_}};
+  const reader r{
+      {registry_, pools_, strays_, remembered_, how_, here_, now_, api_lost_, is_synced_}};
   out_.tell(from, protocol::inspected{x.id, r.read(is_retry ? "gang" : x.what, x.name)});
   const auto slash = x.name.find('/');
   if (is_retry && slash != std::string::npos)
@@ -516,7 +517,8 @@ base::result<void> queue_role::restore(std::string_view bytes) {
 }
 
 std::uint64_t queue_role::state_hash() const {
-  const reader r{{registry_, pools_, strays_, remembered_, how_, now_, api_lost_, is_synced_}};
+  const reader r{
+      {registry_, pools_, strays_, remembered_, how_, here_, now_, api_lost_, is_synced_}};
   return base::hash_combine(base::hash_of(snapshot()), base::hash_of(r.read("gangs", {})));
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "protocol/sharding.hpp"
 #include "queue/gate.hpp"
 
 namespace tutti::queue {
@@ -238,6 +239,9 @@ json::object reader::row(const gang_entry& g) const {
                    {"reason", reason_value(reason_code::none)},
                    {"attempts", g.attempts},
                    {"created", g.created_ms()}};
+  if (from_.how.has_others && !g.uid().value.empty()
+      && !from_.here.contains(protocol::partition_of(g.uid())))
+    out["elsewhere"] = true;
   if (!g.life)
     return out;
   const auto& life = *g.life;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,7 @@ public:
     const strays& departed;
     const memories& remembered;
     const options& how;
+    const std::set<base::partition_id>& here; ///< where there are other replicas
     base::time_point now;
     std::optional<base::time_point> api_lost; ///< no complete and fresh view since then
     bool is_synced = false;

@@ -44,7 +44,7 @@ arguments daemon_arguments(const daemon::options& how) {
     all = seeded(std::move(all));
   if (how.listens)
     all = with(all, {"--listen", "127.0.0.1:0"});
-  return with(all, {"--admin", how.has_admin ? "127.0.0.1:0" : ""});
+  return with(all, {"--admin", how.has_admin ? how.admin : ""});
 }
 
 } // namespace

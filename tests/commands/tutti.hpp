@@ -64,6 +64,7 @@ public:
     std::map<std::string, std::string> environment{};
     bool may_die = false; ///< it need not live to say its addresses
     std::string verb = "local";
+    std::string admin = "127.0.0.1:0"; ///< where its admin address is, if it has one
   };
   /// Waits until it has said all its addresses. A daemon that does not fails the test, unless it
   /// may die.

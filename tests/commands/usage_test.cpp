@@ -191,6 +191,12 @@ TEST(Usage, output_that_does_not_get_out_is_an_error) {
   }
 }
 
+TEST(Usage, a_scheduler_is_named_in_one_way) {
+  const auto said = run({"get", "gangs", "--server", "127.0.0.1:1", "--context", "kind"});
+  EXPECT_EQ(said.code(), 2);
+  EXPECT_NE(said.err.find("leave one of them out"), std::string::npos) << said.err;
+}
+
 TEST(Usage, a_name_that_is_no_name_is_asked_for_as_it_stands) {
   daemon one{{}};
   for (const char* name : {"a b", "a?b", "a/b/c", "ä#%41"}) {
