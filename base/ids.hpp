@@ -36,6 +36,7 @@ using incarnation_no = id<struct incarnation_tag, std::uint64_t>;
 /// (class). The value is the hash of the canonical blob that only `api` can read.
 using shape_id = id<struct shape_id_tag, std::uint64_t>;
 using class_id = id<struct class_id_tag, std::uint64_t>;
+using ties_id = id<struct ties_id_tag, std::uint64_t>;
 
 /// One try at placing one gang. Never reused; ordered by age within a gang.
 struct attempt_id {
