@@ -19,6 +19,10 @@ base::resources read_amounts(const cursor& list, amounts_of what);
 /// In, NotIn, …; nothing (and no mistake) if the word is none of ours.
 std::optional<label_requirement> read_requirement(const cursor& x);
 
+/// Affinity among pods and topology spread of a pod whose `meta` is read already. What cannot be
+/// understood is a path in `unweighed` if it is a demand, and left out if it is a wish.
+void read_ties(const cursor& spec, pod& out);
+
 /// Calls `decode(cursor)` on the root and turns the first mistake into an error.
 template <class Decode>
 auto decode_whole(const boost::json::object& object, Decode decode)

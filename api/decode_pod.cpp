@@ -102,18 +102,6 @@ void note_unweighed(const cursor& spec, pod& out) {
     if (is_there)
       out.unweighed.push_back(x.path());
   };
-  auto spread = spec["topologySpreadConstraints"];
-  bool is_hard = false;
-  spread.each([&](const cursor& x) {
-    is_hard = is_hard || x["whenUnsatisfiable"].text() != "ScheduleAnyway";
-  });
-  note(spread, is_hard);
-  auto affinity = spec["affinity"];
-  for (auto kind : {"podAffinity", "podAntiAffinity"}) {
-    auto of_pods = affinity[kind];
-    auto required = of_pods["requiredDuringSchedulingIgnoredDuringExecution"];
-    note(required, required.size() > 0);
-  }
   auto claims = spec["resourceClaims"];
   note(claims, claims.size() > 0);
   spec["volumes"].each([&](const cursor& x) {
@@ -162,6 +150,7 @@ void read_spec(const cursor& spec, pod& out) {
   if (auto grace = spec["terminationGracePeriodSeconds"]; grace.is_set())
     out.grace_seconds = grace.integer();
   read_group_link(spec, out);
+  read_ties(spec, out);
   note_unweighed(spec, out);
 }
 

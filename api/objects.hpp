@@ -11,12 +11,11 @@
 
 #include "api/dialect.hpp"
 #include "api/terms.hpp"
+#include "api/ties.hpp"
 #include "base/resources.hpp"
 #include "base/time.hpp"
 
 namespace tutti::api {
-
-using string_map = std::map<std::string, std::string, std::less<>>;
 
 struct owner_reference {
   std::string api_version;
@@ -113,6 +112,10 @@ struct pod {
   std::vector<node_term> required_affinity;
   std::vector<preferred_term> preferred_affinity;
   std::vector<toleration> tolerations;
+  std::vector<pod_term> pod_affinity;      ///< required
+  std::vector<pod_term> pod_anti_affinity; ///< required
+  std::vector<weighted_pod_term> preferred_pods;
+  std::vector<spread_term> spread;
   std::vector<std::string> gates; ///< names of spec.schedulingGates
   std::optional<std::int32_t> priority;
   std::string priority_class_name;

@@ -15,6 +15,17 @@ shape_terms terms_of(const pod& p) {
   return out;
 }
 
+pod_ties ties_of(const pod& p) {
+  pod_ties out;
+  out.space = p.meta.space;
+  out.labels.assign(p.meta.labels.begin(), p.meta.labels.end());
+  out.affinity = p.pod_affinity;
+  out.anti_affinity = p.pod_anti_affinity;
+  out.preferred = p.preferred_pods;
+  out.spread = p.spread;
+  return out;
+}
+
 class_terms terms_of(const node& n) {
   class_terms out;
   for (const auto& [key, value] : n.meta.labels)

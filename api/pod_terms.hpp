@@ -13,6 +13,10 @@ inline constexpr std::string_view host_name_label = "kubernetes.io/hostname";
 shape_terms terms_of(const pod& p);
 class_terms terms_of(const node& n);
 
+/// Labels, namespace and the terms among pods. Every pod has some: another's term may select it
+/// even if it has neither labels nor terms.
+pod_ties ties_of(const pod& p);
+
 /// The value of the host name label; empty if the node has none.
 std::string host_name_of(const node& n);
 

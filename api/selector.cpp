@@ -124,6 +124,21 @@ std::optional<label_requirement> parse_part(std::string_view part) {
   return label_requirement{std::string{part}, operation::exists, {}};
 }
 
+/// `find(key)` gives the place of the label in `labels`, or their end.
+template <class Labels, class Find>
+bool all_hold(const label_selector& selector, const Labels& labels, Find find) {
+  if (selector.requirements.empty())
+    return selector.selects_all;
+  return std::all_of(selector.requirements.begin(), selector.requirements.end(),
+                     [&](const label_requirement& x) {
+                       auto pos = find(x.key);
+                       if (pos == labels.end())
+                         return holds(x, nullptr);
+                       std::string_view value = pos->second;
+                       return holds(x, &value);
+                     });
+}
+
 } // namespace
 
 bool holds(const label_requirement& requirement, const std::string_view* value) {
@@ -144,16 +159,16 @@ bool holds(const label_requirement& requirement, const std::string_view* value) 
 }
 
 bool matches(const label_selector& selector, const string_map& labels) {
-  if (selector.requirements.empty())
-    return selector.selects_all;
-  return std::all_of(selector.requirements.begin(), selector.requirements.end(),
-                     [&](const label_requirement& x) {
-                       auto pos = labels.find(x.key);
-                       if (pos == labels.end())
-                         return holds(x, nullptr);
-                       std::string_view value = pos->second;
-                       return holds(x, &value);
-                     });
+  return all_hold(selector, labels, [&](std::string_view key) { return labels.find(key); });
+}
+
+bool matches_list(const label_selector& selector,
+                  const std::vector<std::pair<std::string, std::string>>& labels) {
+  return all_hold(selector, labels, [&](std::string_view key) {
+    auto pos = std::lower_bound(labels.begin(), labels.end(), key,
+                                [](const auto& x, std::string_view k) { return x.first < k; });
+    return pos != labels.end() && pos->first == key ? pos : labels.end();
+  });
 }
 
 std::optional<operation> operation_of(std::string_view word) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <boost/json/fwd.hpp>
 
-#include "api/objects.hpp"
 #include "api/terms.hpp"
 #include "base/result.hpp"
 
@@ -22,6 +24,9 @@ struct label_selector {
 };
 
 bool matches(const label_selector& selector, const string_map& labels);
+/// The same for labels in a list, ascending by key.
+bool matches_list(const label_selector& selector,
+                  const std::vector<std::pair<std::string, std::string>>& labels);
 /// One requirement against the value of its label (null = the object has no such label). `not_in`
 /// and `does_not_exist` hold for absent labels; `gt` and `lt` hold only between integers.
 bool holds(const label_requirement& requirement, const std::string_view* value);

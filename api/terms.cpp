@@ -82,14 +82,18 @@ static_verdict judge(const shape_terms& shape, const class_terms& kind, std::str
     return static_verdict::wrong_name;
   if (untolerated(shape, kind) != nullptr)
     return static_verdict::tainted;
+  return is_selected(shape, kind, node_name, host_name) ? static_verdict::ok
+                                                        : static_verdict::selector;
+}
+
+bool is_selected(const shape_terms& shape, const class_terms& kind, std::string_view node_name,
+                 std::string_view host_name) {
   for (const auto& [key, value] : shape.selector)
     if (auto found = label_of(kind, host_name, key); !found.has || found.value != value)
-      return static_verdict::selector;
-  bool is_selected =
-      !shape.has_required
-      || std::any_of(shape.required.begin(), shape.required.end(),
-                     [&](const node_term& x) { return matches(x, kind, node_name, host_name); });
-  return is_selected ? static_verdict::ok : static_verdict::selector;
+      return false;
+  return !shape.has_required
+         || std::any_of(shape.required.begin(), shape.required.end(),
+                        [&](const node_term& x) { return matches(x, kind, node_name, host_name); });
 }
 
 bool name_matters(const shape_terms& shape) {

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +17,8 @@
 #include "base/result.hpp"
 
 namespace tutti::api {
+
+using string_map = std::map<std::string, std::string, std::less<>>;
 
 /// One requirement on a label. `gt` and `lt` compare integers and have exactly one value.
 struct label_requirement {
@@ -114,6 +118,9 @@ bool name_matters(const shape_terms& shape);
 /// term matches nothing.
 bool matches(const node_term& term, const class_terms& kind, std::string_view node_name,
              std::string_view host_name);
+/// The part of `judge` that asks node selector and required affinity.
+bool is_selected(const shape_terms& shape, const class_terms& kind, std::string_view node_name,
+                 std::string_view host_name);
 /// The first taint that `judge` stumbles over; null if there is none.
 const taint* untolerated(const shape_terms& shape, const class_terms& kind);
 /// Value of a label of this node, kubernetes.io/hostname included; empty if it has none (`has`

@@ -134,8 +134,8 @@ TEST(DecodePod, lists_hard_demands_that_nobody_weighs_yet) {
     'volumes':[{'name':'tmp','emptyDir':{}},{'name':'d','persistentVolumeClaim':{}}]})");
   EXPECT_EQ(p.unweighed,
             (std::vector<std::string>{
-                "spec.topologySpreadConstraints",
-                "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+                "spec.topologySpreadConstraints[0]",
+                "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]",
                 "spec.resourceClaims", "spec.volumes[1]"}));
 }
 

@@ -591,7 +591,7 @@ TEST_F(Mirror, a_pod_with_demands_that_nobody_weighs_is_refused_in_words) {
   };
   EXPECT_EQ(with("a", R"("topologySpreadConstraints":[{"whenUnsatisfiable":"DoNotSchedule"}],)"
                       R"("resourceClaims":[{"name":"gpu"}])"),
-            "asks for spec.topologySpreadConstraints, spec.resourceClaims, which this scheduler "
+            "asks for spec.topologySpreadConstraints[0], spec.resourceClaims, which this scheduler "
             "does not weigh yet");
   EXPECT_EQ(with("b", R"("topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"}])"),
             "");
