@@ -210,7 +210,7 @@ void view_feed::apply_node(const protocol::node_view& x, base::shard_id shard, o
   const bool is_known =
       pos != nodes_.end() && (!x.facts || are_equal(*pos->second.facts, *x.facts));
   if (is_known) {
-    view_.set_free(x.uid, x.free, x.ports_taken);
+    view_.set_free(x.uid, x.free, x.ports_taken, {});
     pos->second.shard = shard;
     return;
   }

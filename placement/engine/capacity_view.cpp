@@ -116,14 +116,15 @@ bool capacity_view::upsert(const node_state& x) {
   auto pos = nodes_.find(x.info->uid);
   if (pos == nodes_.end()) {
     const auto at = insert(x.info, class_number(x.kind));
-    pos = nodes_.emplace(x.info->uid, record{at, x.free, x.ports, {}}).first;
+    pos = nodes_.emplace(x.info->uid, record{at, x.free, x.ports, {}, {}, {}}).first;
     names_.insert_or_assign(x.info->name, x.info->uid);
     write_allocatable(at, x.allocatable);
     write_free(pos->second);
+    replace_pods(pos->second, x.pods);
     return true;
   }
   const bool facts_help = replace_facts(pos->second, x);
-  return set_free(x.info->uid, x.free, x.ports) || facts_help;
+  return set_free(x.info->uid, x.free, x.ports, x.pods) || facts_help;
 }
 
 bool capacity_view::replace_facts(record& known, const node_state& x) {
@@ -143,6 +144,7 @@ bool capacity_view::replace_facts(record& known, const node_state& x) {
   if (moves) {
     vacate(known.at);
     known.at = insert(x.info, kind);
+    write_tied(known);
   } else {
     drop_class(old_kind);
     auto& mine = writable(known.at.block);
@@ -157,7 +159,8 @@ bool capacity_view::replace_facts(record& known, const node_state& x) {
 }
 
 bool capacity_view::set_free(const base::node_uid& node, const base::resources& free,
-                             const base::port_list& ports) {
+                             const base::port_list& ports,
+                             const std::vector<base::tied_pods>& pods) {
   auto pos = nodes_.find(node);
   if (pos == nodes_.end())
     return false;
@@ -166,7 +169,7 @@ bool capacity_view::set_free(const base::node_uid& node, const base::resources& 
   known.free = free;
   known.ports = ports;
   write_free(known);
-  return helps;
+  return replace_pods(known, pods) || helps;
 }
 
 void capacity_view::remove(const base::node_uid& node) {
@@ -177,7 +180,25 @@ void capacity_view::remove(const base::node_uid& node) {
   if (auto known = names_.find(name); known != names_.end() && known->second == node)
     names_.erase(known);
   vacate(pos->second.at);
+  tied_.close(pos->second.pods.get());
+  tied_.close(pos->second.combined.get());
   nodes_.erase(pos);
+  ++state_.version;
+  follow_book();
+}
+
+void capacity_view::set_space(const std::string& space,
+                              const std::optional<api::string_map>& labels) {
+  const auto* known = state_.labels_of_space(space);
+  if (labels ? known && *known == *labels : !known)
+    return;
+  auto fresh = state_.spaces ? *state_.spaces : space_table{};
+  if (labels)
+    fresh.insert_or_assign(space, *labels);
+  else
+    fresh.erase(space);
+  state_.spaces = std::make_shared<const space_table>(std::move(fresh));
+  ++state_.spaces_version;
   ++state_.version;
 }
 
@@ -201,12 +222,16 @@ void capacity_view::mark(const base::attempt_id& attempt, const std::vector<mark
     auto& added = pos->second.marks.emplace_back();
     added.attempt = attempt;
     added.takes = s.takes;
+    added.ties = s.ties;
     touched.push_back(s.node);
   }
   std::sort(touched.begin(), touched.end());
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-  for (const auto& node : touched)
-    write_free(nodes_.find(node)->second);
+  for (const auto& node : touched) {
+    auto& known = nodes_.find(node)->second;
+    write_free(known);
+    write_tied(known);
+  }
   where.insert(where.end(), touched.begin(), touched.end());
   if (where.empty())
     marks_.erase(attempt);
@@ -231,6 +256,7 @@ std::size_t capacity_view::unmark(const base::attempt_id& attempt,
       // Most nodes are marked rarely: the room for marks goes, too. (To assign `{}` would keep it.)
       known->second.marks = std::vector<held_mark>{};
     write_free(known->second);
+    write_tied(known->second);
     return true;
   });
   if (pos->second.empty())
@@ -363,6 +389,8 @@ node_ref capacity_view::insert(const node_info_ptr& info, std::uint32_t kind) {
     mine.nodes.emplace_back();
     mine.classes.push_back(no_class);
     mine.ports.emplace_back();
+    if (!mine.tied.empty())
+      mine.tied.emplace_back();
     for (auto& c : mine.free)
       c.push_back(0);
     for (auto& c : mine.allocatable)
@@ -389,6 +417,10 @@ void capacity_view::vacate(node_ref at) {
   mine.nodes[at.slot] = nullptr;
   mine.classes[at.slot] = no_class;
   mine.ports[at.slot].clear();
+  if (!mine.tied.empty() && mine.tied[at.slot]) {
+    mine.tied[at.slot] = nullptr;
+    mine.tied_version = mine.version;
+  }
   set_row(mine, free_columns(mine), at.slot, {});
   set_row(mine, allocatable_columns(mine), at.slot, {});
   find_only_class(mine);
@@ -415,6 +447,53 @@ void capacity_view::write_free(const record& x) {
   auto& mine = writable(x.at.block);
   set_row(mine, free_columns(mine), x.at.slot, row);
   mine.ports[x.at.slot] = std::move(ports);
+}
+
+bool capacity_view::replace_pods(record& x, const std::vector<base::tied_pods>& pods) {
+  const auto size = x.pods ? x.pods->size() : 0;
+  const bool is_same = size == pods.size()
+                       && (size == 0
+                           || std::equal(pods.begin(), pods.end(), x.pods->begin(),
+                                         [](const base::tied_pods& a, const tied_row& b) {
+                                           return a.kind->id == b.kind->id && a.count == b.count;
+                                         }));
+  if (is_same)
+    return false;
+  // Opened before the old ones are closed: a kind that stays is not decoded anew.
+  auto fresh = tied_.open(pods);
+  tied_.close(x.pods.get());
+  x.pods = std::move(fresh);
+  write_tied(x);
+  return true;
+}
+
+void capacity_view::write_tied(record& x) {
+  std::vector<base::tied_pods> marked;
+  for (const auto& m : x.marks)
+    if (m.ties)
+      marked.push_back({m.ties, 1});
+  auto combined = marked.empty() ? nullptr : tied_.open(marked, x.pods.get());
+  tied_.close(x.combined.get());
+  x.combined = std::move(combined);
+  show_tied(x.at, x.combined ? x.combined : x.pods);
+  follow_book();
+}
+
+void capacity_view::show_tied(node_ref at, const std::shared_ptr<const tied_rows>& rows) {
+  const auto& shown = state_.at(at).tied;
+  if (shown.empty() ? !rows : shown[at.slot] == rows)
+    return;
+  auto& mine = writable(at.block);
+  mine.tied.resize(mine.size());
+  mine.tied[at.slot] = rows;
+  mine.tied_version = mine.version;
+}
+
+void capacity_view::follow_book() {
+  if (state_.asking == tied_.asking())
+    return;
+  state_.asking = tied_.asking();
+  ++state_.asking_version;
 }
 
 } // namespace tutti::placement::engine

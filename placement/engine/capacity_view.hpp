@@ -12,6 +12,7 @@
 #include "base/ids.hpp"
 #include "base/resources.hpp"
 #include "placement/engine/snapshot.hpp"
+#include "placement/engine/tied_book.hpp"
 
 namespace tutti::placement::engine {
 
@@ -22,12 +23,14 @@ struct node_state {
   base::resources allocatable;
   base::resources free;
   base::port_list ports;
+  std::vector<base::tied_pods> pods = {}; ///< bound and promised; ascending by ties id
 };
 
 /// Room that one attempt was offered on one node.
 struct marked_seat {
   base::node_uid node;
   base::footprint takes;
+  base::ties_ptr ties = nullptr; ///< null: no term selects the pod
 };
 
 /// Between the proposal of a placement and the shard's word that it holds the room, the room looks
@@ -48,13 +51,17 @@ public:
   }
 
   /// Adds the node, or replaces what was known of it. Returns true if a pod that did not fit
-  /// before may fit now: the node is new, grew, freed room or a port, or lost a taint.
+  /// before may fit now: the node is new, grew, freed room or a port, lost a taint, or other pods
+  /// are there than before.
   bool upsert(const node_state& x);
   /// As `upsert` for a node whose facts did not change. An unknown node changes nothing.
   bool set_free(const base::node_uid& node, const base::resources& free,
-                const base::port_list& ports);
+                const base::port_list& ports, const std::vector<base::tied_pods>& pods);
   /// Forgets the node and the marks on it. An unknown one changes nothing.
   void remove(const base::node_uid& node);
+
+  /// Labels of a namespace, by which terms may mean it; nothing = it is gone.
+  void set_space(const std::string& space, const std::optional<api::string_map>& labels);
 
   /// Null if there is no such node.
   std::optional<node_ref> find(const base::node_uid& node) const;
@@ -76,12 +83,15 @@ private:
   struct held_mark {
     base::attempt_id attempt;
     base::footprint takes;
+    base::ties_ptr ties;
   };
   struct record {
     node_ref at;
     base::resources free; // as reported, marks not subtracted
     base::port_list ports;
     std::vector<held_mark> marks;
+    std::shared_ptr<const tied_rows> pods;     // as reported, marks not added; null = none
+    std::shared_ptr<const tied_rows> combined; // with marks, while a mark has ties
   };
 
   block& writable(std::uint32_t number);
@@ -96,6 +106,10 @@ private:
   void vacate(node_ref at);
   void write_allocatable(node_ref at, const base::resources& x);
   void write_free(const record& x);
+  void write_tied(record& x);
+  void show_tied(node_ref at, const std::shared_ptr<const tied_rows>& rows);
+  void follow_book();
+  bool replace_pods(record& x, const std::vector<base::tied_pods>& pods);
   bool replace_facts(record& known, const node_state& x);
 
   snapshot state_;
@@ -104,6 +118,7 @@ private:
   boost::unordered_flat_map<std::uint64_t, std::uint32_t> class_numbers_;
   std::map<topology_path, std::vector<std::uint32_t>> blocks_by_path_;
   std::map<base::attempt_id, std::vector<base::node_uid>> marks_;
+  tied_book tied_;
   std::uint64_t last_block_version_ = 0;
   bool index_is_stale_ = true; // a block was added: thousands come at once when a cluster is read
 };

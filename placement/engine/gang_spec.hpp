@@ -24,6 +24,7 @@ struct member_spec {
   base::shape_ptr kind;
   state is = state::pending;
   node_ref node;
+  base::ties_ptr ties = nullptr; ///< null: it asks nothing of others, and no term selects it
 };
 
 /// Members of one group share one value of `topology_key` (any label key; empty = no constraint).

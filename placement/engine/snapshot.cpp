@@ -36,6 +36,13 @@ std::string_view name_of(const snapshot& where, dimension x) {
   return where.extended[x - first_extended].text();
 }
 
+const api::string_map* snapshot::labels_of_space(std::string_view space) const {
+  if (!spaces)
+    return nullptr;
+  const auto pos = spaces->find(space);
+  return pos == spaces->end() ? nullptr : &pos->second;
+}
+
 base::resources free_of(const snapshot& where, node_ref x) {
   return row(where, where.at(x).free, x.slot);
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include "api/terms.hpp"
+#include "api/ties.hpp"
 #include "base/ids.hpp"
 #include "base/kinds.hpp"
 #include "base/resources.hpp"
@@ -73,6 +75,24 @@ inline constexpr std::uint32_t no_class = 0;
 /// `block::only_class` of a block whose nodes are of several classes.
 inline constexpr std::uint32_t many_classes = ~std::uint32_t{0};
 
+/// Pods of equal ties, decoded once. Shared by all nodes that have some.
+struct tied_kind {
+  base::ties_id id;
+  std::uint32_t number = 0; ///< below the number of kinds there are; that of a kind gone is reused
+  bool has_terms = false;
+  std::shared_ptr<const api::pod_ties> terms; ///< null: the blob is not readable
+};
+using tied_kind_ptr = std::shared_ptr<const tied_kind>;
+/// How many pods of a kind a node has, marked seats included.
+struct tied_row {
+  tied_kind_ptr kind;
+  std::uint32_t count = 0;
+};
+using tied_rows = std::vector<tied_row>; ///< ascending by id
+
+/// Labels of the namespaces that are known.
+using space_table = std::map<std::string, api::string_map, std::less<>>;
+
 using column = std::vector<std::int64_t>;
 using amounts = boost::container::small_vector<std::int64_t, 8>;
 
@@ -80,11 +100,13 @@ using amounts = boost::container::small_vector<std::int64_t, 8>;
 /// A column may be missing at the end: then no node of the block has that resource.
 struct block {
   topology_path path;
-  std::vector<node_info_ptr> nodes;     ///< by slot; null = empty
-  std::vector<std::uint32_t> classes;   ///< by slot: index into `snapshot::classes`
-  std::vector<column> free;             ///< [dimension][slot], marks already subtracted
-  std::vector<column> allocatable;      ///< [dimension][slot]
-  std::vector<base::port_list> ports;   ///< by slot: taken ones
+  std::vector<node_info_ptr> nodes;   ///< by slot; null = empty
+  std::vector<std::uint32_t> classes; ///< by slot: index into `snapshot::classes`
+  std::vector<column> free;           ///< [dimension][slot], marks already subtracted
+  std::vector<column> allocatable;    ///< [dimension][slot]
+  std::vector<base::port_list> ports; ///< by slot: taken ones
+  /// By slot; null = no pod with ties there, and empty where no node of the block has one.
+  std::vector<std::shared_ptr<const tied_rows>> tied;
   std::vector<std::uint16_t> by_name;   ///< live slots in the order of node names
   std::vector<std::int64_t> most_free;  ///< by dimension: the largest amount in the column
   std::vector<std::int64_t> least_free; ///< … and the smallest, live nodes only
@@ -92,7 +114,8 @@ struct block {
   std::vector<std::int64_t> least_allocatable;
   std::uint32_t only_class = no_class; ///< of all live nodes, or `many_classes`
   std::uint64_t version = 0;           ///< equal versions are equal content, in one process
-  std::uint64_t layout_version = 0;    ///< as `version`, but for everything except free and ports
+  std::uint64_t layout_version = 0;    ///< as `version`, but for all except free, ports and tied
+  std::uint64_t tied_version = 0;      ///< … and for `tied` alone; 0 = never had any
 
   std::size_t size() const { return nodes.size(); }
 };
@@ -124,9 +147,21 @@ struct snapshot {
   std::uint64_t version = 0;          ///< grows with every change
   std::uint64_t layout_version = 0;   ///< grows when nodes come, go, or change class or path
   std::uint32_t soft_classes = 0;     ///< classes in use that have a PreferNoSchedule taint
+  /// Kinds of pods that ask something of others, ascending by id. Null = none.
+  std::shared_ptr<const std::vector<tied_kind_ptr>> asking;
+  std::uint64_t asking_version = 0;          ///< grows with every change of `asking`
+  std::shared_ptr<const space_table> spaces; ///< null = none is known
+  std::uint64_t spaces_version = 0;          ///< grows with every change of `spaces`
 
   const block& at(node_ref x) const { return *blocks[x.block]; }
   const node_info& node(node_ref x) const { return *blocks[x.block]->nodes[x.slot]; }
+  /// Null if there is no pod with ties on the node.
+  const tied_rows* tied(node_ref x) const {
+    const auto& all = blocks[x.block]->tied;
+    return all.empty() ? nullptr : all[x.slot].get();
+  }
+  /// Null if nothing is known of the namespace.
+  const api::string_map* labels_of_space(std::string_view space) const;
   std::size_t dimensions() const { return first_extended + extended.size(); }
 };
 
