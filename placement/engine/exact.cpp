@@ -51,8 +51,8 @@ private:
   struct candidate {
     node_ref at;
     amounts left;
-    base::port_list ports;      // taken by the trial and by this search
-    std::vector<bool> may_host; // by lot position
+    base::port_list ports;           // taken by the trial and by this search
+    std::vector<std::uint32_t> caps; // by shape: slots before the search
   };
 
   bool is_of_use(node_ref node) {
@@ -64,13 +64,13 @@ private:
     candidate c{node, {}, on_.ports_taken(node), {}};
     for (dimension d = 0; d < on_.where().dimensions(); ++d)
       c.left.push_back(on_.amount(d, node));
-    for (auto i : lots_)
-      c.may_host.push_back(on_.slots_on(p_.lots[i].shape, node) > 0);
+    for (std::uint32_t s = 0; s < p_.shapes.size(); ++s)
+      c.caps.push_back(on_.slots_on(s, node));
     nodes_.push_back(std::move(c));
   }
 
   bool fits(const candidate& c, std::size_t position) const {
-    if (!c.may_host[position])
+    if (c.caps[p_.lots[lots_[position]].shape] == 0)
       return false;
     const auto& use = p_.shapes[p_.lots[lots_[position]].shape];
     for (const auto& n : use.needs)
@@ -83,6 +83,8 @@ private:
     const auto& use = p_.shapes[p_.lots[lots_[position]].shape];
     for (const auto& n : use.needs)
       c.left[n.what] += sign * n.amount;
+    auto& cap = c.caps[p_.lots[lots_[position]].shape];
+    cap = static_cast<std::uint32_t>(cap + sign);
     const auto& ports = use.memory->view.kind().takes.ports;
     if (sign < 0)
       c.ports.insert(c.ports.end(), ports.begin(), ports.end());
@@ -91,7 +93,7 @@ private:
   }
 
   static bool alike(const candidate& a, const candidate& b) {
-    return a.left == b.left && a.may_host == b.may_host && a.ports == b.ports;
+    return a.left == b.left && a.caps == b.caps && a.ports == b.ports;
   }
 
   /// Places member `k` of the lot at `position` on a node from `from` on, and all that follow.

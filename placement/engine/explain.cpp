@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include <fmt/core.h>
 
 #include "base/ensure.hpp"
+#include "placement/engine/tied_state.hpp"
 
 namespace tutti::placement::engine {
 namespace {
@@ -17,7 +19,10 @@ using base::reason_code;
 /// Causes counted for one node and then for all: numbers first, words only at the end.
 class histogram {
 public:
-  histogram(const snapshot& where, const problem& p) : where_(where), p_(p) {}
+  histogram(const snapshot& where, const problem& p) : where_(where), p_(p) {
+    if (p.ties)
+      ties_.emplace(*p.ties, measure::free);
+  }
 
   base::explanation fill(base::explanation x) {
     find_keys();
@@ -43,7 +48,12 @@ private:
     selector,
     no_key,
     ports,
-    resource
+    resource,
+    spread_key,
+    spread,
+    near,
+    apart,
+    kept_away
   };
   struct cause {
     kind what;
@@ -98,7 +108,30 @@ private:
         causes_.push_back({kind::resource, resource_number(l.shape, n)});
         is_short = true;
       }
-    return is_short;
+    return is_short || (ties_ && find_tied_cause(l.shape, node));
+  }
+
+  /// Of the pods that are there; the gang's own members are not counted.
+  bool find_tied_cause(std::uint32_t shape, node_ref node) {
+    const auto& rules = p_.ties->rules[shape];
+    const auto lacks_key = [&](std::uint32_t r) {
+      return ties_->at(p_.ties->spreads[r].counter, node) < 0;
+    };
+    const auto is_there = [&](std::uint32_t c) { return ties_->at(c, node) > 0; };
+    if (std::any_of(rules.spread.begin(), rules.spread.end(), lacks_key))
+      causes_.push_back({kind::spread_key, 0});
+    else if (!ties_->is_even(shape, node))
+      causes_.push_back({kind::spread, 0});
+    else if (!ties_->is_near(shape, node))
+      causes_.push_back({kind::near, 0});
+    else if (ties_->keeps_apart(shape, node))
+      return false;
+    else if (std::count_if(rules.forbidden.begin(), rules.forbidden.end(), is_there)
+             > std::count_if(rules.by_others.begin(), rules.by_others.end(), is_there))
+      causes_.push_back({kind::apart, 0});
+    else
+      causes_.push_back({kind::kept_away, 0});
+    return true;
   }
 
   /// A resource that no node has has no number of its own: the amounts tell it apart.
@@ -152,6 +185,16 @@ private:
       return "node(s) didn't have free ports for the requested pod ports";
     case kind::resource:
       return resource_text(c.detail);
+    case kind::spread_key:
+      return "node(s) didn't match pod topology spread constraints (missing required label)";
+    case kind::spread:
+      return "node(s) didn't match pod topology spread constraints";
+    case kind::near:
+      return "node(s) didn't match pod affinity rules";
+    case kind::apart:
+      return "node(s) didn't match pod anti-affinity rules";
+    case kind::kept_away:
+      return "node(s) didn't satisfy existing pods anti-affinity rules";
     }
     return {};
   }
@@ -187,6 +230,7 @@ private:
 
   const snapshot& where_;
   const problem& p_;
+  std::optional<tied_state> ties_;
   std::vector<std::uint32_t> unit_of_group_;
   std::vector<base::symbol> unknown_;
   std::vector<cause> causes_; // of the node looked at

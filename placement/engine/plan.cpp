@@ -63,6 +63,9 @@ answer plan(const snapshot& where, const gang_spec& what, const options& bounds,
     if (!s.memory->view.is_readable())
       return refused(base::reason_code::scheduler_error, where,
                      "a member's requirements are written by a newer version");
+  if (p->ties && !p->ties->is_readable)
+    return refused(base::reason_code::scheduler_error, where,
+                   "a member's terms among pods are written by a newer version");
   auto found = solve(where, *p, measure::free, bounds, memory);
   if (found.what != verdict::placed)
     return explain(where, what, *p, found, bounds, memory);

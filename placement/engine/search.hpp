@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,7 @@ struct problem {
   std::vector<unit> units;
   std::int64_t pending = 0;
   std::int64_t required = 0;
+  std::shared_ptr<const tied_problem> ties; ///< null: no member is tied to other pods
 };
 
 /// How a search ends. `impossible` is proved (where its function says so), `undecided` ran out of

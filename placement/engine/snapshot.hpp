@@ -80,6 +80,7 @@ struct tied_kind {
   base::ties_id id;
   std::uint32_t number = 0; ///< below the number of kinds there are; that of a kind gone is reused
   bool has_terms = false;
+  base::ties_id asks;                         ///< equal if all but the labels is equal
   std::shared_ptr<const api::pod_ties> terms; ///< null: the blob is not readable
 };
 using tied_kind_ptr = std::shared_ptr<const tied_kind>;

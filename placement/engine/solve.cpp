@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.hpp"
+#include "placement/engine/tied_search.hpp"
 
 namespace tutti::placement::engine {
 namespace {
@@ -82,7 +83,7 @@ struct scored {
 };
 
 scored score(trial& on, const problem& p, const unit& u, const std::vector<domain_view>& domains,
-             std::size_t i) {
+             std::size_t i, bool is_tied) {
   scored out{i, 0, 0, true};
   std::int64_t slots = 0;
   std::int64_t wanted = 0;
@@ -93,7 +94,7 @@ scored score(trial& on, const problem& p, const unit& u, const std::vector<domai
         continue;
       const auto members = static_cast<std::int64_t>(p.lots[l].members.size());
       const auto here = static_cast<std::int64_t>(on.slots_in(p.lots[l].shape, domains[i]));
-      most += std::min(here, members);
+      most += is_tied ? most_tied(on, p, p.lots[l], domains[i]) : std::min(here, members);
       slots += here;
       wanted += members;
     }
@@ -128,8 +129,11 @@ struct unit_result {
 /// Tries the unit's domains, best bound first, and keeps the seats of the best that works.
 class unit_placer {
 public:
-  unit_placer(trial& on, const problem& p, const options& bounds, workspace& memory)
-      : on_(on), p_(p), bounds_(bounds), memory_(memory), steps_(bounds.search_steps) {}
+  /// `state`: the counters of what ties the members, if these change with what is placed.
+  unit_placer(trial& on, const problem& p, const options& bounds, workspace& memory,
+              tied_state* state = nullptr)
+      : on_(on), p_(p), bounds_(bounds), memory_(memory), state_(state),
+        steps_(bounds.search_steps) {}
 
   std::vector<domain_view> domains_of(const unit& u) {
     if (u.key.empty())
@@ -145,13 +149,27 @@ public:
     unit_result out;
     out.seen.reserve(domains.size());
     for (std::size_t i = 0; i < domains.size(); ++i)
-      out.seen.push_back(score(on_, p_, u, domains, i));
-    if (u.lots.size() > 1)
+      out.seen.push_back(score(on_, p_, u, domains, i, state_ != nullptr));
+    if (u.lots.size() > 1 || state_)
       std::sort(out.seen.begin(), out.seen.end(), is_better);
     else if (!out.seen.empty())
       std::iter_swap(out.seen.begin(),
                      std::min_element(out.seen.begin(), out.seen.end(), is_better));
     try_domains(u, all, domains, out);
+    return out;
+  }
+
+  /// Bounds the unit in each of its domains. `impossible` if none can do, a proof if the trial is
+  /// empty.
+  unit_result count(const unit& u) {
+    const auto domains = domains_of(u);
+    unit_result out;
+    for (std::size_t i = 0; i < domains.size(); ++i) {
+      out.seen.push_back(score(on_, p_, u, domains, i, state_ != nullptr));
+      out.most = std::max(out.most, out.seen.back().placed);
+      if (out.seen.back().may_do)
+        out.what = verdict::undecided;
+    }
     return out;
   }
 
@@ -172,7 +190,7 @@ private:
           out.what = verdict::undecided;
         break;
       }
-      const auto got = place_minimum(on_, p_, u, domains[s.domain], all, steps_);
+      const auto got = place_in(u, domains[s.domain], all);
       if (got.what == verdict::placed && (best.empty() || got.most > out.most)) {
         best.assign(on_.taken().begin() + static_cast<std::ptrdiff_t>(before), on_.taken().end());
         out.what = verdict::placed;
@@ -184,21 +202,38 @@ private:
       }
       if (got.what != verdict::placed)
         s.placed = got.most;
-      on_.undo(before);
-      if (u.lots.size() <= 1 || !all)
+      give_back(before);
+      if (got.what == verdict::placed ? !all || u.lots.size() <= 1
+                                      : !state_ && (u.lots.size() <= 1 || !all))
         break; // exact for one lot; without extras there is nothing to gain elsewhere
     }
-    for (const auto& r : best)
+    for (const auto& r : best) {
       on_.take(r);
+      for (std::uint32_t i = 0; state_ && i < r.count; ++i)
+        state_->place({r.shape, r.node});
+    }
     if (out.what != verdict::placed)
       for (const auto& s : out.seen)
         out.most = std::max(out.most, s.placed);
+  }
+
+  fill_result place_in(const unit& u, const domain_view& domain, bool all) {
+    return state_ ? place_tied(on_, *state_, p_, u, domain, all)
+                  : place_minimum(on_, p_, u, domain, all, steps_);
+  }
+
+  void give_back(std::size_t keep) {
+    if (state_)
+      undo(on_, *state_, keep);
+    else
+      on_.undo(keep);
   }
 
   trial& on_;
   const problem& p_;
   const options& bounds_;
   workspace& memory_;
+  tied_state* state_;
   std::uint64_t steps_;
 };
 
@@ -227,7 +262,7 @@ void fail(solution& out, const problem& p, std::size_t number, const unit_result
 
 /// One pass over the units in `order`; false if one could not be placed. The trial keeps the seats.
 bool place_units(trial& on, const problem& p, const std::vector<std::size_t>& order,
-                 unit_placer& placer, solution& out) {
+                 unit_placer& placer, tied_state* state, solution& out) {
   std::vector<domain_view> chosen(p.units.size());
   const bool is_alone = order.size() == 1;
   std::int64_t left = 0;
@@ -240,9 +275,14 @@ bool place_units(trial& on, const problem& p, const std::vector<std::size_t>& or
     chosen[i] = got.domain;
     left += got.leftover;
   }
-  if (!is_alone)
-    for (auto i : order)
+  for (auto i : order) {
+    if (is_alone)
+      break; // has taken the extras along
+    if (state)
+      place_tied_extras(on, *state, p, p.units[i], chosen[i]);
+    else
       place_extras(on, p, p.units[i], chosen[i]);
+  }
   out.what = verdict::placed;
   out.score = -left;
   out.domains.assign(p.groups.size(), {});
@@ -253,13 +293,15 @@ bool place_units(trial& on, const problem& p, const std::vector<std::size_t>& or
   return true;
 }
 
-} // namespace
-
-base::result<problem> read_gang(const snapshot& where, const gang_spec& what, workspace& memory) {
-  problem p;
-  p.groups.resize(what.groups.size());
-  std::map<std::pair<std::uint32_t, base::shape_id>, std::size_t> lot_of;
-  std::map<base::shape_id, std::uint32_t> shape_of;
+/// Equal pending members become lots. Equal means: of one group, one shape, and one in what ties
+/// them to others.
+void cut_lots(const snapshot& where, const gang_spec& what, workspace& memory, problem& p) {
+  const auto ties = find_tie_classes(where, what, memory);
+  const auto class_of = [&](std::uint32_t i) { return ties.empty() ? 0 : ties.of_member[i]; };
+  using kind = std::pair<base::shape_id, std::uint32_t>; // shape and tie class
+  std::map<std::pair<std::uint32_t, kind>, std::size_t> lot_of;
+  std::map<kind, std::uint32_t> shape_of;
+  std::vector<std::uint32_t> class_of_shape;
   for (std::uint32_t i = 0; i < what.members.size(); ++i) {
     const auto& m = what.members[i];
     ensure(m.group < what.groups.size() && m.kind, i, m.group);
@@ -271,23 +313,35 @@ base::result<problem> read_gang(const snapshot& where, const gang_spec& what, wo
     ++g.pending;
     // Neighbours are mostly equal: look them up once.
     if (!p.lots.empty() && p.lots.back().group == m.group
+        && class_of_shape[p.lots.back().shape] == class_of(i)
         && p.shapes[p.lots.back().shape].memory->view.kind().id == m.kind->id) {
       p.lots.back().members.push_back(i);
       continue;
     }
-    auto [shape, is_new] =
-        shape_of.try_emplace(m.kind->id, static_cast<std::uint32_t>(p.shapes.size()));
+    const kind mine{m.kind->id, class_of(i)};
+    auto [shape, is_new] = shape_of.try_emplace(mine, static_cast<std::uint32_t>(p.shapes.size()));
     if (is_new) {
       auto known = memory.shape(m.kind);
       auto needs = known->view.needs(where);
       const auto weight = weight_of(where, needs);
-      p.shapes.push_back({std::move(known), std::move(needs), weight});
+      p.shapes.push_back({std::move(known), std::move(needs), weight, nullptr});
+      class_of_shape.push_back(mine.second);
     }
-    auto [pos, is_first] = lot_of.try_emplace({m.group, m.kind->id}, p.lots.size());
+    auto [pos, is_first] = lot_of.try_emplace({m.group, mine}, p.lots.size());
     if (is_first)
       p.lots.push_back({m.group, shape->second, {}});
     p.lots[pos->second].members.push_back(i);
   }
+  if (!ties.empty() && !p.lots.empty())
+    p.ties = read_ties(where, ties, class_of_shape, p.shapes, memory);
+}
+
+} // namespace
+
+base::result<problem> read_gang(const snapshot& where, const gang_spec& what, workspace& memory) {
+  problem p;
+  p.groups.resize(what.groups.size());
+  cut_lots(where, what, memory, p);
   auto units = cut_units(where, what);
   if (!units)
     return units.error();
@@ -317,42 +371,139 @@ problem without_topology(const problem& p) {
   return out;
 }
 
-solution solve(const snapshot& where, const problem& p, measure by, const options& bounds,
-               workspace& memory) {
-  ensure(!p.units.empty());
+namespace {
+
+/// Bulky units first: the others find room more easily around them.
+std::vector<std::size_t> order_of_units(const problem& p) {
   std::vector<std::size_t> order(p.units.size());
   std::iota(order.begin(), order.end(), 0);
-  // Bulky units first: the others find room more easily around them.
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
     return required_of(p, p.units[a]) > required_of(p, p.units[b]);
   });
-  solution out;
-  const auto tries = std::min(order.size(), unit_orders_max);
-  for (std::size_t i = 0; i < tries; ++i) {
-    trial on{where, by, p.shapes};
-    unit_placer placer{on, p, bounds, memory};
-    if (place_units(on, p, order, placer, out)) {
-      if (!out.runs.empty())
-        return out;
-      out.what = verdict::impossible; // nothing is required and nothing fits
-      return out;
-    }
-    if (order.size() == 1)
-      return out;
-    std::rotate(order.begin(), order.begin() + 1, order.end());
-  }
-  // Several units failed in every order that was tried. One that fails alone is a proof.
+  return order;
+}
+
+/// Several units failed in every order that was tried. One that fails alone is a proof.
+bool fails_alone(const snapshot& where, const problem& p, measure by, const options& bounds,
+                 workspace& memory, solution& out) {
   for (std::size_t i = 0; i < p.units.size(); ++i) {
     trial on{where, by, p.shapes};
     unit_placer placer{on, p, bounds, memory};
     const auto got = placer.place(p.units[i], false);
     if (got.what == verdict::impossible) {
       fail(out, p, i, got, placer);
+      return true;
+    }
+  }
+  return false;
+}
+
+solution solve_untied(const snapshot& where, const problem& p, measure by, const options& bounds,
+                      workspace& memory) {
+  auto order = order_of_units(p);
+  solution out;
+  const auto tries = std::min(order.size(), unit_orders_max);
+  for (std::size_t i = 0; i < tries; ++i) {
+    trial on{where, by, p.shapes};
+    unit_placer placer{on, p, bounds, memory};
+    if (place_units(on, p, order, placer, nullptr, out)) {
+      if (out.runs.empty())
+        out.what = verdict::impossible; // nothing is required and nothing fits
+      return out;
+    }
+    if (order.size() == 1)
+      return out;
+    std::rotate(order.begin(), order.begin() + 1, order.end());
+  }
+  if (!fails_alone(where, p, by, bounds, memory, out))
+    out.what = verdict::undecided;
+  return out;
+}
+
+/// What the full search over all units found.
+void take_searched(trial& on, const problem& p, const options& bounds, workspace& memory,
+                   solution& out) {
+  unit_placer placer{on, p, bounds, memory};
+  std::vector<std::vector<domain_view>> domains;
+  for (const auto& u : p.units)
+    domains.push_back(placer.domains_of(u));
+  auto steps = bounds.search_steps;
+  std::vector<std::size_t> chosen;
+  out.what = search_all_tied(on, p, domains, steps, chosen);
+  if (out.what != verdict::placed)
+    return;
+  tied_state state{*p.ties, on.by()};
+  for (const auto& s : seats_since(on, 0))
+    state.place(s);
+  out.score = 0;
+  out.domains.assign(p.groups.size(), {});
+  for (std::size_t i = 0; i < p.units.size(); ++i) {
+    if (domains[i].empty())
+      continue;
+    const auto& domain = domains[i][chosen[i]];
+    place_tied_extras(on, state, p, p.units[i], domain);
+    for (auto g : p.units[i].groups)
+      out.domains[g] = std::string{domain.name};
+  }
+  out.runs = on.taken();
+  if (out.runs.empty())
+    out.what = verdict::impossible; // nothing is required and nothing fits
+}
+
+/// Greedy orders, the count of each unit alone, then the full search over all units.
+solution solve_tied(const snapshot& where, const problem& p, measure by, const options& bounds,
+                    workspace& memory) {
+  auto order = order_of_units(p);
+  solution out;
+  const auto tries = std::min(order.size(), unit_orders_max);
+  for (std::size_t i = 0; i < tries; ++i) {
+    trial on{where, by, p.shapes};
+    tied_state state{*p.ties, by};
+    unit_placer placer{on, p, bounds, memory, &state};
+    if (place_units(on, p, order, placer, &state, out)) {
+      if (!out.runs.empty() && state.all_even(seats_since(on, 0)))
+        return out;
+      out.what = verdict::undecided;
+    } else if (order.size() == 1 && out.what == verdict::impossible) {
+      return out; // by counting
+    }
+    std::rotate(order.begin(), order.begin() + 1, order.end());
+  }
+  for (std::size_t i = 0; i < p.units.size(); ++i) {
+    trial on{where, by, p.shapes};
+    tied_state state{*p.ties, by};
+    unit_placer placer{on, p, bounds, memory, &state};
+    const auto got = placer.count(p.units[i]);
+    if (got.what == verdict::impossible) {
+      fail(out, p, i, got, placer);
       return out;
     }
   }
-  out.what = verdict::undecided;
+  trial on{where, by, p.shapes};
+  take_searched(on, p, bounds, memory, out);
   return out;
+}
+
+} // namespace
+
+solution solve(const snapshot& where, const problem& p, measure by, const options& bounds,
+               workspace& memory) {
+  ensure(!p.units.empty());
+  if (!p.ties || by == measure::free_anyhow)
+    return solve_untied(where, p, by, bounds, memory);
+  if (!p.ties->is_fixed)
+    return solve_tied(where, p, by, bounds, memory);
+  if (p.ties->has_soft_spread && by == measure::free) {
+    // A wish decides where members go, not whether.
+    trial on{where, by, p.shapes};
+    tied_state state{*p.ties, by};
+    unit_placer placer{on, p, bounds, memory, &state};
+    solution out;
+    if (place_units(on, p, order_of_units(p), placer, &state, out) && !out.runs.empty()
+        && out.runs.size() == static_cast<std::size_t>(p.pending))
+      return out;
+  }
+  return solve_untied(where, p, by, bounds, memory);
 }
 
 } // namespace tutti::placement::engine

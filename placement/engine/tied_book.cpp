@@ -2,6 +2,7 @@
 #include "placement/engine/tied_book.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/ensure.hpp"
 
@@ -57,8 +58,12 @@ const tied_kind_ptr& tied_book::take(const base::ties_ptr& kind) {
   auto fresh = std::make_shared<tied_kind>();
   fresh->id = kind->id;
   fresh->has_terms = kind->has_terms;
-  if (auto decoded = api::decode_ties(kind->blob))
+  if (auto decoded = api::decode_ties(kind->blob)) {
+    auto labels = std::exchange(decoded->labels, {});
+    fresh->asks = fresh->has_terms ? api::make_ties(*decoded)->id : base::ties_id{};
+    decoded->labels = std::move(labels);
     fresh->terms = std::make_shared<const api::pod_ties>(std::move(*decoded));
+  }
   fresh->number = static_cast<std::uint32_t>(known_.size() - 1);
   if (!unused_.empty()) {
     fresh->number = unused_.back();

@@ -21,8 +21,10 @@ std::uint32_t bucket_of(std::uint32_t slots) {
 const slot_counts& trial::slots(std::uint32_t shape, std::uint32_t block_number) {
   apply();
   auto& use = shapes_[shape];
-  if (overlay_of_[block_number] == none)
-    return use.memory->slots(where_, block_number, use.needs, by_);
+  if (overlay_of_[block_number] == none) {
+    const auto& counts = use.memory->slots(where_, block_number, use.needs, by_);
+    return has_caps(shape) ? capped(shape, block_number, counts) : counts;
+  }
   auto& mine = *overlays_[overlay_of_[block_number]];
   if (mine.by_shape.size() <= shape)
     mine.by_shape.resize(shapes_.size());
@@ -41,8 +43,56 @@ const slot_counts& trial::slots(std::uint32_t shape, std::uint32_t block_number)
       --known.counts.nodes;
       here = 0;
     }
+  if (has_caps(shape))
+    apply_caps(shape, block_number, known.counts);
   known.version = mine.version;
   return known.counts;
+}
+
+/// What the snapshot's cache says, less what ties forbid. Counted once in the life of the trial.
+const slot_counts& trial::capped(std::uint32_t shape, std::uint32_t block_number,
+                                 const slot_counts& counts) {
+  if (capped_.size() <= shape)
+    capped_.resize(shapes_.size());
+  auto& blocks = capped_[shape];
+  if (blocks.empty())
+    blocks.resize(where_.blocks.size());
+  auto& known = blocks[block_number];
+  if (!known) {
+    known = std::make_unique<slot_counts>(counts);
+    apply_caps(shape, block_number, *known);
+  }
+  return *known;
+}
+
+void trial::apply_caps(std::uint32_t shape, std::uint32_t block_number, slot_counts& counts) const {
+  const auto& caps = *shapes_[shape].caps;
+  const auto& of_place = by_ == measure::allocatable ? caps.empty : caps.now;
+  const auto first = caps.places->first[block_number];
+  const auto number = overlay_of_[block_number];
+  const auto* used = number == none || overlays_[number]->used.size() <= shape
+                             || overlays_[number]->used[shape].empty()
+                         ? nullptr
+                         : &overlays_[number]->used[shape];
+  counts.total = 0;
+  counts.nodes = 0;
+  for (std::uint32_t slot = 0; slot < counts.slots.size(); ++slot) {
+    auto& here = counts.slots[slot];
+    const auto cap = of_place[first + slot];
+    if (cap != node_caps::unlimited)
+      here = std::min<std::uint32_t>(
+          here, used && (*used)[slot] >= cap ? 0 : cap - (used ? (*used)[slot] : 0));
+    counts.total += here;
+    counts.nodes += static_cast<std::uint32_t>(here > 0);
+  }
+  if (counts.total == 0)
+    counts.slots.clear();
+}
+
+std::int32_t trial::taste_of(std::uint32_t shape, node_ref node) const {
+  if (!has_caps(shape) || shapes_[shape].caps->taste.empty())
+    return 0;
+  return shapes_[shape].caps->taste[shapes_[shape].caps->places->of(node)];
 }
 
 std::uint64_t trial::slots_in(std::uint32_t shape, const domain_view& domain) {
@@ -86,6 +136,12 @@ void trial::change(const run& x, std::int64_t sign) {
     auto& left = mine.values[n.what][x.node.slot];
     left += sign * n.amount * x.count;
     mine.least[n.what] = std::min(mine.least[n.what], left);
+  }
+  if (use.caps) {
+    mine.used.resize(shapes_.size());
+    auto& used = mine.used[x.shape];
+    used.resize(where_.blocks[x.node.block]->size(), 0);
+    used[x.node.slot] = static_cast<std::uint32_t>(used[x.node.slot] - sign * x.count);
   }
   const auto& ports = use.memory->view.kind().takes.ports;
   if (sign < 0)
@@ -156,8 +212,9 @@ std::uint64_t trial::fill(std::uint32_t lot, std::uint32_t shape, std::uint64_t 
 
 void trial::choose(std::uint32_t shape, const domain_view& domain, const cut& at) {
   auto& view = shapes_[shape].memory->view;
-  const bool has_taste =
-      by_ != measure::free_anyhow && (where_.soft_classes > 0 || !view.terms().preferred.empty());
+  const bool has_taste = by_ != measure::free_anyhow
+                         && (where_.soft_classes > 0 || !view.terms().preferred.empty()
+                             || (has_caps(shape) && !shapes_[shape].caps->taste.empty()));
   std::vector<choice> last; // of the bucket that is cut
   std::uint64_t before = 0;
   std::uint64_t of_last = 0;
@@ -178,7 +235,10 @@ void trial::choose(std::uint32_t shape, const domain_view& domain, const cut& at
       if (bucket == at.bucket) {
         if (of_last < at.from_bucket || has_taste)
           last.push_back(
-              {has_taste ? view.judge(where_, b, slot).preference : 0, {number, slot}, s});
+              {has_taste ? view.judge(where_, b, slot).preference + taste_of(shape, {number, slot})
+                         : 0,
+               {number, slot},
+               s});
         of_last += s;
       } else if ((bucket < at.bucket) == (at.order == node_order::tightest)) {
         chosen_.push_back({0, {number, slot}, s});

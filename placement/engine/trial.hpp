@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "placement/engine/tied_problem.hpp"
 #include "placement/engine/workspace.hpp"
 
 namespace tutti::placement::engine {
@@ -15,6 +16,7 @@ struct shape_use {
   std::shared_ptr<shape_memory> memory;
   std::vector<need> needs;
   double weight = 0; ///< largest share of what the best node offers: how bulky a pod is
+  std::shared_ptr<const node_caps> caps; ///< null: ties leave every node as it is
 };
 
 /// In which order nodes are filled. Tight leaves large nodes whole; roomy is the second thought
@@ -63,6 +65,8 @@ public:
 
   /// Amount of a resource now, trial included.
   std::int64_t amount(dimension what, node_ref node);
+  /// What preferred terms among pods say of the node.
+  std::int32_t taste_of(std::uint32_t shape, node_ref node) const;
   /// Ports that the trial itself took there.
   base::port_list ports_taken(node_ref node);
 
@@ -73,6 +77,7 @@ private:
     slot_counts counts;
   };
   struct overlay {
+    std::vector<std::vector<std::uint32_t>> used; // by shape and slot; where it has caps
     std::vector<column> values;
     std::vector<std::int64_t> most;  // not lowered by what is taken: a bound
     std::vector<std::int64_t> least; // not raised by what is given back: a bound
@@ -91,6 +96,12 @@ private:
     std::uint64_t from_bucket;   // slots that this bucket still gives
     node_order order;
   };
+  const slot_counts& capped(std::uint32_t shape, std::uint32_t block_number,
+                            const slot_counts& counts);
+  void apply_caps(std::uint32_t shape, std::uint32_t block_number, slot_counts& counts) const;
+  bool has_caps(std::uint32_t shape) const {
+    return shapes_[shape].caps && by_ != measure::free_anyhow;
+  }
   overlay& writable(std::uint32_t block_number);
   void apply();
   void change(const run& x, std::int64_t sign);
@@ -99,7 +110,8 @@ private:
   const snapshot& where_;
   measure by_;
   const std::vector<shape_use>& shapes_;
-  std::vector<std::uint32_t> overlay_of_; // by block number
+  std::vector<std::uint32_t> overlay_of_;                         // by block number
+  std::vector<std::vector<std::unique_ptr<slot_counts>>> capped_; // by shape and block; no overlay
   std::vector<std::unique_ptr<overlay>> overlays_;
   std::vector<run> taken_;
   std::size_t applied_ = 0; // runs that the overlays show; the rest is written when somebody looks

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/ensure.hpp"
 
@@ -13,6 +14,8 @@ namespace {
 constexpr std::size_t shapes_max = 64;
 /// Flat label keys remembered.
 constexpr std::size_t flat_keys_max = 16;
+/// Ties of members remembered: members of an indexed job are all different.
+constexpr std::size_t ties_max = 16'384;
 
 } // namespace
 
@@ -113,6 +116,60 @@ std::vector<domain_view> workspace::domains(const snapshot& where, const std::st
   for (const auto& d : known.domains)
     out.push_back({d.name, d.blocks, d.masks});
   return out;
+}
+
+std::shared_ptr<const place_map> workspace::places(const snapshot& where) {
+  if (keys_version_ != where.layout_version || !places_) {
+    keys_.clear();
+    places_ = places_of(where);
+    keys_version_ = where.layout_version;
+  }
+  return places_;
+}
+
+std::shared_ptr<const key_map> workspace::key(const snapshot& where, const std::string& key) {
+  const auto all = places(where);
+  if (keys_.size() >= flat_keys_max && !keys_.contains(key))
+    keys_.clear();
+  auto& known = keys_[key];
+  if (!known)
+    known = map_key(where, key, all);
+  return known;
+}
+
+workspace::tied_memory& workspace::ties(const base::ties& kind) {
+  if (ties_.size() >= ties_max && !ties_.contains(kind.id))
+    ties_.clear();
+  auto [pos, is_new] = ties_.try_emplace(kind.id);
+  auto& mine = pos->second;
+  if (!is_new)
+    return mine;
+  auto decoded = api::decode_ties(kind.blob);
+  if (!decoded)
+    return mine;
+  auto labels = std::exchange(decoded->labels, {});
+  mine.asks = api::make_ties(*decoded)->id;
+  decoded->labels = std::move(labels);
+  mine.terms = std::make_shared<const api::pod_ties>(std::move(*decoded));
+  return mine;
+}
+
+const std::vector<tied_kind_ptr>& workspace::askers(const snapshot& where) {
+  if (askers_version_ == where.asking_version)
+    return askers_;
+  askers_version_ = where.asking_version;
+  askers_.clear();
+  if (where.asking)
+    askers_ = *where.asking;
+  std::stable_sort(
+      askers_.begin(), askers_.end(),
+      [](const tied_kind_ptr& a, const tied_kind_ptr& b) { return a->asks < b->asks; });
+  askers_.erase(std::unique(askers_.begin(), askers_.end(),
+                            [](const tied_kind_ptr& a, const tied_kind_ptr& b) {
+                              return a->asks == b->asks;
+                            }),
+                askers_.end());
+  return askers_;
 }
 
 domain_view whole(const snapshot& where) {

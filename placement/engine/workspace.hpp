@@ -12,6 +12,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "placement/engine/key_map.hpp"
 #include "placement/engine/slots.hpp"
 
 namespace tutti::placement::engine {
@@ -61,6 +62,23 @@ public:
   /// next call with another snapshot.
   std::vector<domain_view> domains(const snapshot& where, const std::string& key);
 
+  std::shared_ptr<const place_map> places(const snapshot& where);
+  /// Domains of a label key by node.
+  std::shared_ptr<const key_map> key(const snapshot& where, const std::string& key);
+
+  /// What is known of a member's ties.
+  struct tied_memory {
+    std::shared_ptr<const api::pod_ties> terms; ///< null: not readable
+    base::ties_id asks;                         ///< equal if all but the labels is equal
+    bool is_selected = false; ///< a required anti-affinity of a pod that is there means it
+    std::uint64_t asking_version = ~std::uint64_t{0}; ///< of `is_selected`
+    std::uint64_t spaces_version = 0;
+  };
+  /// Good until the next call.
+  tied_memory& ties(const base::ties& kind);
+  /// Of the pods that are there and ask something of others, one for each way to ask.
+  const std::vector<tied_kind_ptr>& askers(const snapshot& where);
+
 private:
   struct flat_domain {
     std::string name;
@@ -78,6 +96,12 @@ private:
   std::shared_ptr<shape_memory> fresh(const base::shape_ptr& kind);
 
   boost::unordered_flat_map<std::string, std::unique_ptr<flat_key>> flat_keys_;
+  std::shared_ptr<const place_map> places_;
+  boost::unordered_flat_map<std::string, std::shared_ptr<const key_map>> keys_;
+  std::uint64_t keys_version_ = ~std::uint64_t{0}; // of the layout
+  boost::unordered_flat_map<base::ties_id, tied_memory, std::hash<base::ties_id>> ties_;
+  std::vector<tied_kind_ptr> askers_;
+  std::uint64_t askers_version_ = ~std::uint64_t{0};
   std::uint64_t clock_ = 0;
 };
 
