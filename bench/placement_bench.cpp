@@ -215,6 +215,94 @@ void print_case(const bench_case& c, int nodes, int rounds, const floors& least)
              least.us(nodes, c.members));
 }
 
+// ---- members that are tied to other pods ----
+
+constexpr double tied_bar_us = 5'000; // p99 of one plan
+constexpr int apps = 40;
+constexpr auto host_key = "kubernetes.io/hostname";
+
+api::label_selector app_is(const std::string& app) {
+  return {{{"app", api::label_requirement::operation::in, {app}}}, false};
+}
+
+/// Every fourth app keeps its pods apart by host.
+base::ties_ptr ties_of_app(int app) {
+  api::pod_ties x;
+  x.space = "shop";
+  x.labels = {{"app", fmt::format("app{}", app)}};
+  if (app % 4 == 0)
+    x.anti_affinity = {{host_key, app_is(x.labels[0].second), {"shop"}, std::nullopt}};
+  return api::make_ties(x);
+}
+
+base::ties_ptr ties_of_gang(bool has_terms) {
+  api::pod_ties x;
+  x.space = "shop";
+  x.labels = {{"app", "train"}};
+  if (has_terms) {
+    x.anti_affinity = {{host_key, app_is("train"), {"shop"}, std::nullopt}};
+    x.spread = {{1, "zone", app_is("train"), 1, true, true, false}};
+  }
+  return api::make_ties(x);
+}
+
+/// The cluster from above in three zones, with eight kinds of pods on every node.
+struct tied_cluster : bench_cluster {
+  explicit tied_cluster(int how_many) : bench_cluster(how_many) {
+    std::vector<base::ties_ptr> kinds;
+    for (int a = 0; a < apps; ++a)
+      kinds.push_back(ties_of_app(a));
+    std::sort(kinds.begin(), kinds.end(), [](auto& a, auto& b) { return a->id < b->id; });
+    for (int i = 0; i < nodes; ++i) {
+      api::class_terms labels;
+      labels.labels = {{"pool", "gpu"}, {"zone", fmt::format("z{}", i % 3)}};
+      auto x = state(i, api::make_class(labels));
+      for (int k = i % 5; k < apps; k += 5)
+        x.pods.push_back({kinds[static_cast<std::size_t>(k)], 2});
+      view.upsert(x);
+    }
+    static_cast<void>(view.now());
+  }
+};
+
+double once_tied_us(tied_cluster& cluster, const base::ties_ptr& ties, std::uint64_t round) {
+  auto gang = gang_of(64, false, 0);
+  for (auto& m : gang.members)
+    m.ties = ties;
+  const auto start = now_us();
+  const auto found = plan(cluster.view.now(), gang, {}, cluster.memory);
+  const auto end = now_us();
+  const auto* p = std::get_if<placement::engine::placement>(&found);
+  ensure(p != nullptr && p->seats.size() == gang.members.size(), round);
+  std::vector<marked_seat> seats;
+  for (const auto& s : p->seats)
+    seats.push_back(
+        {cluster.view.now().node(s.node).uid, gang.members[s.member].kind->takes, ties});
+  cluster.view.mark({{"g"}, 1, {1}, round}, seats);
+  if (round > 8)
+    cluster.view.unmark({{"g"}, 1, {1}, round - 8});
+  return end - start;
+}
+
+void print_tied(bool has_terms, int nodes, int rounds) {
+  tied_cluster cluster{nodes};
+  const auto ties = ties_of_gang(has_terms);
+  std::vector<double> us;
+  for (int i = 0; i < rounds; ++i)
+    if (const auto x = once_tied_us(cluster, ties, static_cast<std::uint64_t>(i) + 1); i >= 10)
+      us.push_back(x);
+  std::sort(us.begin(), us.end());
+  const auto at = [&](double q) {
+    return us[static_cast<std::size_t>(q * static_cast<double>(us.size() - 1))];
+  };
+  const auto limit = has_terms ? tied_bar_us : bar_us;
+  fmt::print("{{\"area\":\"placement\",\"bar\":\"plan 64 on {} nodes, {}\",\"value\":{:.1f},"
+             "\"unit\":\"us p99\",\"limit\":{:.0f},\"holds\":{},\"p50\":{:.1f}}}\n",
+             nodes,
+             has_terms ? "anti-affinity by host and spread over zones" : "beside pods with terms",
+             at(0.99), limit, at(0.99) <= limit, at(0.5));
+}
+
 void print_lines(const bench::arguments& asked) {
   const floors least{asked.floors};
   const int rounds = asked.is_quick ? 200 : 2'000;
@@ -230,6 +318,9 @@ void print_lines(const bench::arguments& asked) {
     for (bool in_rack : {true, false})
       for (int members : {8, 256, 4096})
         print_case({members, in_rack, before}, 50'000, rounds, least);
+
+  for (bool has_terms : {true, false})
+    print_tied(has_terms, 5'000, rounds);
 }
 
 void plan_gang(benchmark::State& state) {
