@@ -83,7 +83,7 @@ struct scored {
 };
 
 scored score(trial& on, const problem& p, const unit& u, const std::vector<domain_view>& domains,
-             std::size_t i, bool is_tied) {
+             std::size_t i, const tied_state* ties) {
   scored out{i, 0, 0, true};
   std::int64_t slots = 0;
   std::int64_t wanted = 0;
@@ -94,7 +94,7 @@ scored score(trial& on, const problem& p, const unit& u, const std::vector<domai
         continue;
       const auto members = static_cast<std::int64_t>(p.lots[l].members.size());
       const auto here = static_cast<std::int64_t>(on.slots_in(p.lots[l].shape, domains[i]));
-      most += is_tied ? most_tied(on, p, p.lots[l], domains[i]) : std::min(here, members);
+      most += ties ? most_tied(on, *ties, p.lots[l], domains[i]) : std::min(here, members);
       slots += here;
       wanted += members;
     }
@@ -149,7 +149,7 @@ public:
     unit_result out;
     out.seen.reserve(domains.size());
     for (std::size_t i = 0; i < domains.size(); ++i)
-      out.seen.push_back(score(on_, p_, u, domains, i, state_ != nullptr));
+      out.seen.push_back(score(on_, p_, u, domains, i, state_));
     if (u.lots.size() > 1 || state_)
       std::sort(out.seen.begin(), out.seen.end(), is_better);
     else if (!out.seen.empty())
@@ -165,7 +165,7 @@ public:
     const auto domains = domains_of(u);
     unit_result out;
     for (std::size_t i = 0; i < domains.size(); ++i) {
-      out.seen.push_back(score(on_, p_, u, domains, i, state_ != nullptr));
+      out.seen.push_back(score(on_, p_, u, domains, i, state_));
       out.most = std::max(out.most, out.seen.back().placed);
       if (out.seen.back().may_do)
         out.what = verdict::undecided;

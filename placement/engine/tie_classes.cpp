@@ -84,6 +84,10 @@ bool is_near_enough(const snapshot& where, const api::pod_ties& asker, const api
 }
 
 tie_classes find_tie_classes(const snapshot& where, const gang_spec& what, workspace& memory) {
+  const bool any_asks = where.asking != nullptr;
+  if (std::none_of(what.members.begin(), what.members.end(),
+                   [&](const member_spec& m) { return m.ties && (any_asks || m.ties->has_terms); }))
+    return {};
   const auto kinds = find_kinds(what);
   bool is_tied = false;
   for (const auto& k : kinds.list)

@@ -89,14 +89,14 @@ std::int64_t most_near(trial& on, const tied_state& state, std::uint32_t shape,
 
 } // namespace
 
-std::int64_t most_tied(trial& on, const problem& p, const lot& l, const domain_view& domain) {
+std::int64_t most_tied(trial& on, const tied_state& state, const lot& l,
+                       const domain_view& domain) {
   auto most = static_cast<std::int64_t>(
       std::min<std::uint64_t>(on.slots_in(l.shape, domain), l.members.size()));
-  const auto& t = *p.ties;
+  const auto& t = state.problem();
   const auto& rules = t.rules[l.shape];
   if (rules.is_fixed || most == 0)
     return most;
-  const tied_state state{t, on.by()};
   for (auto c : rules.forbidden)
     if (is_raised_by(t, c, l.shape))
       most = std::min(most, most_apart(slots_by(on, l.shape, domain, *t.counters[c].key)));

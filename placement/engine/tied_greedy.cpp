@@ -1,5 +1,6 @@
 // Nodes that are in the same domains are one cell: rules are asked once per cell, not per node.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <tuple>
@@ -156,14 +157,11 @@ private:
     if (!state_.wants_near(shape_) || !state_.may_be_first(shape_))
       return nullptr;
     if (anchors_.empty()) {
-      for (const auto& c : cells_) {
-        auto domains = near_of(c.example);
-        auto pos = std::find_if(anchors_.begin(), anchors_.end(),
-                                [&](const anchor_choice& a) { return a.domains == domains; });
-        if (pos == anchors_.end())
-          pos = anchors_.insert(anchors_.end(), {std::move(domains), 0});
-        pos->slots += c.slots;
-      }
+      std::map<place_of_near, std::uint64_t> slots;
+      for (const auto& c : cells_)
+        slots[near_of(c.example)] += c.slots;
+      for (auto& [domains, n] : slots)
+        anchors_.push_back({domains, n});
       const auto want = static_cast<std::uint64_t>(wanted);
       std::stable_sort(anchors_.begin(), anchors_.end(),
                        [&](const anchor_choice& a, const anchor_choice& b) {

@@ -10,8 +10,9 @@
 namespace tutti::placement::engine {
 
 /// The most members of a lot that can be in the domain, whatever happens to the other lots: an
-/// upper bound, exact if the lot has one rule that its members change.
-std::int64_t most_tied(trial& on, const problem& p, const lot& l, const domain_view& domain);
+/// upper bound, exact if the lot has one rule that its members change. The state is that of the
+/// trial.
+std::int64_t most_tied(trial& on, const tied_state& state, const lot& l, const domain_view& domain);
 
 /// As `place_minimum`, one member at a time, each where kube-scheduler would admit it then. The
 /// state is that of the trial before and after. Ends `placed` or `undecided`.
