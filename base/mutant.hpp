@@ -74,6 +74,10 @@ enum class mutant : std::uint8_t {
   believe_an_old_version,
   restart_a_guards_version,
   forget_what_was_listed,
+  take_no_shared_guard,
+  hide_promised_ties,
+  overlook_new_guards,
+  let_the_unaware_be,
   // answers
   take_unknown_for_failed,
   take_conflict_for_bound,

@@ -30,6 +30,7 @@
 #include "base/kinds.hpp"
 #include "base/result.hpp"
 #include "base/symbol.hpp"
+#include "base/ties_table.hpp"
 
 namespace tutti::protocol::codec {
 
@@ -102,6 +103,7 @@ public:
 
   table<base::shape> shapes;
   table<base::node_class> classes;
+  table<base::ties> ties;
 
   template <class B, class T, class A>
   void field(B b, const T& x, const A& at) {
@@ -121,6 +123,8 @@ public:
       at.set(b, shapes.place_of(x));
     } else if constexpr (std::same_as<T, base::node_class_ptr>) {
       at.set(b, classes.place_of(x));
+    } else if constexpr (std::same_as<T, base::ties_ptr>) {
+      at.set(b, ties.place_of(x));
     } else if constexpr (is_shared<T>) {
       if (x)
         describe(*this, at.init(b), *x);
@@ -165,6 +169,7 @@ public:
 
   std::vector<base::shape_ptr> shapes;       ///< of the message, by place
   std::vector<base::node_class_ptr> classes; ///< likewise
+  std::vector<base::ties_ptr> ties;          ///< likewise
 
   template <class R, class T, class A>
   void field(R r, T& x, const A& at) {
@@ -182,6 +187,8 @@ public:
       x = at_place(shapes, at.get(r));
     } else if constexpr (std::same_as<T, base::node_class_ptr>) {
       x = at_place(classes, at.get(r));
+    } else if constexpr (std::same_as<T, base::ties_ptr>) {
+      x = at_place(ties, at.get(r));
     } else if constexpr (is_shared<T>) {
       if (at.has(r)) {
         auto made = std::make_shared<std::remove_const_t<typename T::element_type>>();
@@ -242,6 +249,32 @@ private:
                [](auto to, auto... n) { return to.init##Name(n...); },                             \
                [](auto from) { return from.get##Name(); },                                         \
                [](auto from) { return from.has##Name(); }})
+
+/// The table of ties of a record, a decision or an envelope: written after all that names them,
+/// read before it.
+template <class B>
+void put_ties(const writer& io, B to) {
+  if (io.ties.all().empty())
+    return;
+  auto list = to.initTies(static_cast<unsigned>(io.ties.all().size()));
+  for (unsigned i = 0; i < list.size(); ++i) {
+    const auto& x = *io.ties.all()[i];
+    list[i].setId(x.id.value);
+    list[i].setBlob({reinterpret_cast<const kj::byte*>(x.blob.data()), x.blob.size()});
+    list[i].setHasTerms(x.has_terms);
+  }
+}
+
+template <class R>
+void take_ties(R from, reader& io) {
+  for (auto x : from.getTies()) {
+    const auto blob = x.getBlob();
+    io.ties.push_back(
+        base::shared({{x.getId()},
+                      std::string{reinterpret_cast<const char*>(blob.begin()), blob.size()},
+                      x.getHasTerms()}));
+  }
+}
 
 /// Deepest nesting that our schemas reach, with room to grow.
 inline constexpr int nesting_max = 32;

@@ -98,6 +98,7 @@ void describe(Io& io, B b, io_ref<Io, pod_facts> x) {
   FIELD(CreatedMs, x.created.unix_ms);
   FIELD(Kind, x.kind);
   FIELD(Refused, x.refused);
+  FIELD(Ties, x.ties);
 }
 
 template <class Io, class B>
@@ -125,6 +126,7 @@ void describe(Io& io, B b, io_ref<Io, member> x) {
   FIELD(Kind, x.kind);
   FIELD(Node, x.node);
   FIELD(ResourceVersion, x.resource_version);
+  FIELD(Ties, x.ties);
 }
 
 template <class Io, class B>
@@ -370,6 +372,7 @@ void describe(Io& io, B b, io_ref<Io, pod_arrived> x) {
   FIELD(Node, x.node);
   FIELD(Pod, x.pod);
   FIELD(Takes, x.takes);
+  FIELD(Ties, x.ties);
 }
 
 template <class Io, class B>
@@ -401,12 +404,20 @@ void describe(Io& io, B b, io_ref<Io, may_bind_answer> x) {
 }
 
 template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, base::tied_pods> x) {
+  FIELD(Kind, x.kind);
+  KJ_REQUIRE(x.kind != nullptr, "counts pods of no kind");
+  FIELD(Count, x.count);
+}
+
+template <class Io, class B>
 void describe(Io& io, B b, io_ref<Io, node_view> x) {
   FIELD(Uid, x.uid);
   FIELD(Facts, x.facts);
   FIELD(Free, x.free);
   FIELD(PortsTaken, x.ports_taken);
   FIELD(IsGone, x.is_gone);
+  FIELD(Tied, x.tied);
 }
 
 template <class Io, class B>
@@ -426,6 +437,7 @@ void describe(Io& io, B b, io_ref<Io, view_delta> x) {
   FIELD(Settled, x.settled);
   FIELD(Guards, x.guards);
   FIELD(GuardsFrom, x.guards_from);
+  FIELD(GuardsKnown, x.guards_known);
 }
 
 template <class Io, class B>
@@ -465,6 +477,11 @@ template <class Io, class B>
 void describe(Io& io, B b, io_ref<Io, pods_awaited> x) {
   FIELD(Shard, x.shard);
   FIELD(Pods, x.pods);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, guards_seen> x) {
+  FIELD(Guards, x.guards);
 }
 
 template <class Io, class B>

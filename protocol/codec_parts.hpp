@@ -78,6 +78,7 @@ void describe(Io& io, B b, io_ref<Io, seat> x) {
   FIELD(NodeName, x.node_name);
   FIELD(Takes, x.takes);
   FIELD(BeforeBind, x.before_bind);
+  FIELD(Ties, x.ties);
 }
 
 template <class Io, class B>
@@ -123,6 +124,8 @@ void describe(Io& io, B b, io_ref<Io, slice> x) {
   FIELD(Victims, x.victims);
   FIELD(Guards, x.guards);
   FIELD(Quotes, x.quotes);
+  FIELD(Space, x.space);
+  FIELD(GuardsKnown, x.guards_known);
 }
 
 template <class Io, class B>

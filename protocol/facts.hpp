@@ -20,6 +20,7 @@ using base::node_class;
 using base::node_class_ptr;
 using base::shape;
 using base::shape_ptr;
+using base::ties_ptr;
 
 /// One Node as the scheduler sees it. A node that is deleted and made anew has another uid.
 struct node_facts {
@@ -63,6 +64,7 @@ struct pod_facts {
   /// Why this pod cannot be scheduled at all: a hard demand that placement does not weigh, or a
   /// link to its group that makes no sense; else empty.
   std::string refused;
+  ties_ptr ties{}; ///< null = of a mirror that does not tell them
 
   friend bool operator==(const pod_facts&, const pod_facts&) = default;
 };
@@ -95,6 +97,7 @@ struct member {
   shape_ptr kind;
   base::node_name node; ///< empty = pending
   std::string resource_version;
+  ties_ptr ties{}; ///< null = not told
 
   friend bool operator==(const member&, const member&) = default;
 };

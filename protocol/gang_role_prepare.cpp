@@ -15,6 +15,14 @@ namespace tutti::protocol {
 namespace limits = base::limits;
 using base::reason_code;
 
+namespace {
+
+base::ties_id ties_of(const member& x) {
+  return x.ties ? x.ties->id : base::ties_id{};
+}
+
+} // namespace
+
 void gang_role::hear(const begin_attempt& x) {
   if (state_ != attempt_state::planning || gang_)
     return; // a second copy
@@ -218,6 +226,11 @@ std::optional<base::explanation> gang_role::disagreement(const gang& seen) const
       // The shards hold what the pod asked for then; the Binding would name its version of now.
       if (pos->second->kind->id != planned.at(where.pod.value)->kind->id) {
         why.detail = "pod " + where.pod_name + " asks for something else since it was planned";
+        return why;
+      }
+      // Who else may stand where was weighed for the labels and terms of then.
+      if (ties_of(*pos->second) != ties_of(*planned.at(where.pod.value))) {
+        why.detail = "pod " + where.pod_name + " has other labels since it was planned";
         return why;
       }
       ++reached.at(pos->second->group);

@@ -12,7 +12,7 @@
 #
 # What the messages mean is said once, in protocol/messages.hpp; fields have the same names here.
 #
-# Shapes and classes are few and their blobs are long, so an envelope carries each once, in a table,
+# Shapes, classes and ties are few and their blobs are long, so an envelope carries each once, in a table,
 # and a field that names one holds its place in the table plus one; 0 = none.
 @0xa8f384bf578d24e4;
 
@@ -32,6 +32,7 @@ using import "records.capnp".Plan;
 using import "records.capnp".Resources;
 using import "records.capnp".Seat;
 using import "records.capnp".Slice;
+using import "records.capnp".Ties;
 using import "records.capnp".Victim;
 
 # ------------------------------------------------------------------ envelope
@@ -42,6 +43,7 @@ struct Envelope @0x85380d220a1aaa2a {
   shapes @2 :List(Shape);
   classes @3 :List(NodeClass);
   message @4 :Message;
+  ties @5 :List(Ties);
 }
 
 struct Address @0xad4856cc2a4ec082 {
@@ -141,6 +143,7 @@ struct Message @0xd2b5bb9e280f4ffa {
     cancelGang @75 :CancelGang;
     gangCancelled @76 :GangCancelled;
     podsAwaited @77 :PodsAwaited;
+    guardsSeen @78 :GuardsSeen;
   }
 }
 
@@ -294,6 +297,7 @@ struct PodFacts @0xd9dd9c16fad7e135 {
   createdMs @11 :Int64;
   kind @12 :UInt32; # place in `shapes`, 0 = none
   refused @13 :Text;
+  ties @14 :UInt32; # place in `ties`, 0 = none
 }
 
 struct GroupFacts @0xd7d857c7d9923b2c {
@@ -319,6 +323,7 @@ struct Member @0xbd1a0a149c561372 {
   kind @3 :UInt32; # place in `shapes`, 0 = none
   node @4 :Text;
   resourceVersion @5 :Text;
+  ties @6 :UInt32; # place in `ties`, 0 = none
 }
 
 struct Gang @0xe2310d11519a14b6 {
@@ -516,6 +521,7 @@ struct PodArrived @0xbd6c54373ca465a4 {
   node @0 :Text;
   pod @1 :Text;
   takes @2 :Footprint;
+  ties @3 :UInt32; # place in `ties`, 0 = none
 }
 
 struct PodLeft @0xe490d39c997e4d09 {
@@ -542,12 +548,18 @@ struct MayBindAnswer @0x8c5a8c1a433a4155 {
   isGone @4 :Bool;
 }
 
+struct TiedPods @0xe91f4c83a0d7b625 {
+  kind @0 :UInt32; # place in `ties`
+  count @1 :UInt32;
+}
+
 struct NodeView @0xb8d7de2a0c3ddef8 {
   uid @0 :Text;
   facts @1 :NodeFacts;
   free @2 :Resources;
   portsTaken @3 :List(HostPort);
   isGone @4 :Bool;
+  tied @5 :List(TiedPods);
 }
 
 struct ViewDelta @0xaa97e19be5e83447 {
@@ -559,6 +571,7 @@ struct ViewDelta @0xaa97e19be5e83447 {
   settled @5 :List(AttemptId);
   guards @6 :List(GuardView);
   guardsFrom @7 :UInt64;
+  guardsKnown @8 :GuardVersion;
 }
 
 struct GuardView @0xb1f7c2a94e60d38b {
@@ -592,6 +605,8 @@ struct PodsAwaited @0xd3f1a0b7c65e2948 {
   shard @0 :UInt32;
   pods @1 :List(PodLeft);
 }
+
+struct GuardsSeen @0xc5a8e27f1b60d394 { guards @0 :List(GuardId); }
 
 struct ViewTrust @0xa7ec6843720ed1b7 {
   fresh @0 :Bool;

@@ -290,6 +290,7 @@ struct pod_arrived {
   base::node_uid node;
   base::pod_uid pod;
   base::footprint takes;
+  ties_ptr ties{}; ///< null = not told
 };
 struct pod_left {
   base::node_uid node;
@@ -327,6 +328,8 @@ struct node_view {
   base::resources free;
   base::port_list ports_taken;
   bool is_gone = false;
+  /// All that are bound or promised here and have ties, whoever schedules them.
+  std::vector<base::tied_pods> tied{};
 };
 
 /// The versions of one guard: of its last committed use, and of its last exclusive one.
@@ -349,6 +352,8 @@ struct view_delta {
   std::vector<base::attempt_id> settled;
   std::vector<guard_view> guards;
   base::epoch_no guards_from;
+  /// With this delta the topology knows every guard that the shard knows: what `slice` quotes.
+  guard_version guards_known{};
 };
 
 /// topology → shard: send everything. Shard → mirror: I began anew, tell me everything. Queue →
@@ -398,6 +403,13 @@ struct nodes_held {
 struct pods_awaited {
   base::shard_id shard;
   std::vector<pod_left> pods;
+};
+
+/// mirror → shards: pods anywhere in the cluster have terms that need these guards, whether they
+/// are bound or wait. Told before the nodes of a telling, and of new ones before the pod that has
+/// them.
+struct guards_seen {
+  std::vector<guard_id> guards;
 };
 
 /// mirror → shards and queue: the view of nodes and pods is complete and fresh, or not to be
@@ -669,7 +681,7 @@ using message =
                  victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found,
                  node_leaves, node_idle, nodes_held, plan_order, slot_decide, slot_decided,
                  slot_amend, slot_amended, slots_forget, slots_wanted, slots_told, map_wanted,
-                 map_told, evict_degraded, cancel_gang, gang_cancelled, pods_awaited>;
+                 map_told, evict_degraded, cancel_gang, gang_cancelled, pods_awaited, guards_seen>;
 
 /// The name of the alternative, e.g. "prepare": for traces.
 std::string_view name_of(const message& m);

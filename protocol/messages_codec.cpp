@@ -90,7 +90,8 @@
   X(evict_degraded, EvictDegraded, EVICT_DEGRADED)                                                 \
   X(cancel_gang, CancelGang, CANCEL_GANG)                                                          \
   X(gang_cancelled, GangCancelled, GANG_CANCELLED)                                                 \
-  X(pods_awaited, PodsAwaited, PODS_AWAITED)
+  X(pods_awaited, PodsAwaited, PODS_AWAITED)                                                       \
+  X(guards_seen, GuardsSeen, GUARDS_SEEN)
 
 namespace tutti::protocol {
 namespace codec {
@@ -163,6 +164,7 @@ void put_tables(writer& io, wire::Envelope::Builder to) {
       list[i].setBlob(data_of(io.classes.all()[i]->blob));
     }
   }
+  put_ties(io, to);
 }
 
 void take_tables(wire::Envelope::Reader from, reader& io) {
@@ -176,6 +178,7 @@ void take_tables(wire::Envelope::Reader from, reader& io) {
   for (auto x : from.getClasses())
     io.classes.push_back(
         std::make_shared<node_class>(node_class{{x.getId()}, text_of(x.getBlob())}));
+  take_ties(from, io);
 }
 
 } // namespace

@@ -126,7 +126,8 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> message_nam
     "evict_degraded",
     "cancel_gang",
     "gang_cancelled",
-    "pods_awaited"};
+    "pods_awaited",
+    "guards_seen"};
 
 } // namespace
 

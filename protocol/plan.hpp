@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/ids.hpp"
+#include "base/kinds.hpp"
 #include "base/resources.hpp"
 #include "protocol/facts.hpp"
 
@@ -34,8 +36,14 @@ struct seat {
   base::node_name node_name;
   base::footprint takes;
   std::vector<before_bind_write> before_bind;
+  base::ties_ptr ties{}; ///< as the plan weighed them; null = not told
 
-  friend bool operator==(const seat&, const seat&) = default;
+  friend bool operator==(const seat& a, const seat& b) {
+    const auto of = [](const seat& x) {
+      return std::tie(x.pod, x.pod_name, x.group, x.node, x.node_name, x.takes, x.before_bind);
+    };
+    return of(a) == of(b) && !a.ties == !b.ties && (!a.ties || *a.ties == *b.ties);
+  }
 };
 
 /// A running pod that must go. Victims of one unit go together or not at all.
@@ -53,8 +61,8 @@ struct victim {
 /// A term that spans nodes and therefore is in no node's ledger (S15).
 struct guard_id {
   std::string kind;  ///< "anti-affinity", "affinity", "spread", "rwop"
-  std::string space; ///< namespace or "*"
-  std::string key;   ///< topology key or claim
+  std::string space; ///< namespace of the pods that it selects, or "*"
+  std::string key;   ///< whatever else tells it from others; only its maker reads it
 
   friend auto operator<=>(const guard_id&, const guard_id&) = default;
 };
@@ -91,6 +99,10 @@ struct slice {
   std::vector<victim> victims;
   std::vector<guard_use> guards;
   std::vector<node_quote> quotes;
+  std::string space{}; ///< namespace of the gang; empty = not told: any guard may mean its pods
+  /// The plan has looked at every guard that the shard had told of by then, and uses those that
+  /// mean its pods.
+  guard_version guards_known{};
 
   bool is_without_members() const { return seats.empty(); }
   friend bool operator==(const slice&, const slice&) = default;

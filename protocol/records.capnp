@@ -73,6 +73,14 @@ struct Seat @0xe0db177f17176c25 {
   nodeName @4 :Text;
   takes @5 :Footprint;
   beforeBind @6 :List(BeforeBindWrite);
+  ties @7 :UInt32; # place in the table of what the seat is part of, plus one; 0 = none
+}
+
+# What ties pods to each other. A record, a decision and an envelope carry each once, in a table.
+struct Ties @0xb3d6f0a9c27e5184 {
+  id @0 :UInt64;
+  blob @1 :Data; # canonical; only api reads it
+  hasTerms @2 :Bool;
 }
 
 struct Victim @0xb5d45327584d411b {
@@ -112,6 +120,8 @@ struct Slice @0xe8e7a29cf53c635c {
   victims @2 :List(Victim);
   guards @3 :List(GuardUse);
   quotes @4 :List(NodeQuote);
+  space @5 :Text;
+  guardsKnown @6 :GuardVersion;
 }
 
 struct Plan @0xc6519685cee0bbb9 {
@@ -153,6 +163,7 @@ struct Decision @0xef9bacfd46d17131 {
   adoptedBy @10 :UInt64;
   isDone @11 :Bool;
   bound @12 :List(UInt64);
+  ties @13 :List(Ties); # that seats of `chosen` name; empty where a message carries the decision
 }
 
 # ------------------------------------------------------------------ journal
@@ -188,4 +199,5 @@ struct Record @0xdef7df27dbc7313a {
     epochSeen @3 :EpochSeen;
     life @4 :Life;
   }
+  ties @5 :List(Ties); # that seats name
 }

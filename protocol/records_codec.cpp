@@ -51,7 +51,7 @@ namespace {
 
 struct put_record {
   wire::Record::Builder to;
-  writer io;
+  writer& io;
 
   void operator()(const prepared_record& x) { describe(io, to.initPrepared(), x); }
   void operator()(const committed_record& x) { describe(io, to.initCommitted(), x); }
@@ -68,6 +68,7 @@ record take(reader& io, R from) {
 }
 
 record take_record(wire::Record::Reader from, reader& io) {
+  take_ties(from, io);
   switch (from.which()) {
   case wire::Record::PREPARED:
     return take<prepared_record>(io, from.getPrepared());
@@ -98,7 +99,9 @@ bool is_whole(const record& x) {
 std::string encode(const record& x) {
   ensure(codec::is_whole(x), x.index());
   auto bytes = codec::write_bytes<wire::Record>([&](wire::Record::Builder to) {
-    std::visit(codec::put_record{to, {}}, x);
+    codec::writer io;
+    std::visit(codec::put_record{to, io}, x);
+    codec::put_ties(io, to);
   });
   ensure_slow(decode_record(bytes).value() == x, x.index(), bytes.size());
   return bytes;
@@ -108,6 +111,7 @@ std::string encode(const decision& x) {
   auto bytes = codec::write_bytes<wire::Decision>([&](wire::Decision::Builder to) {
     codec::writer io;
     codec::describe(io, to, x);
+    codec::put_ties(io, to);
   });
   ensure_slow(decode_decision(bytes).value() == x, x.by.gang.value, x.by.ordinal);
   return bytes;
@@ -124,6 +128,7 @@ base::result<decision> decode_decision(std::string_view bytes) {
   return codec::read_bytes<wire::Decision, decision>(
       bytes, "decision", [](wire::Decision::Reader from, codec::reader& io) {
         decision x;
+        codec::take_ties(from, io);
         codec::describe(io, from, x);
         return x;
       });

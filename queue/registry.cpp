@@ -146,7 +146,7 @@ protocol::gang assemble(const gang_entry& g) {
   }
   const auto add = [&](const pod_entry& pod) {
     out.members.push_back(
-        {{pod.uid.text()}, pod.name, 0, pod.kind, {pod.node()}, pod.resource_version()});
+        {{pod.uid.text()}, pod.name, 0, pod.kind, {pod.node()}, pod.resource_version(), pod.ties});
   };
   for (const auto* pod : trial_order(g)) {
     add(*pod);
@@ -199,6 +199,7 @@ void registry::fill(pod_entry& pod, const protocol::pod_facts& x) const {
                       ? std::int16_t{-1}
                       : static_cast<std::int16_t>(ours - how_.schedulers.begin());
   pod.kind = x.kind;
+  pod.ties = x.ties;
   pod.has_node = !x.node.value.empty();
   pod.place = pod.has_node ? x.node.value : x.resource_version;
   pod.priority = x.priority;
@@ -249,12 +250,13 @@ registry::pod_news registry::put(const protocol::pod_facts& x) {
   const bool was_pending = !is_new && pod->is_pending();
   const bool was_live = !is_new && pod->is_live();
   const auto old_kind = pod->kind;
+  const auto old_ties = pod->ties;
   pod->is_retold = true;
   fill(*pod, x);
   follow_members(*pod->gang);
   pod_news news{.gang = pod->gang};
-  news.may_help =
-      pod->is_pending() ? !was_pending || old_kind != pod->kind : was_live && !pod->is_live();
+  news.may_help = pod->is_pending() ? !was_pending || old_kind != pod->kind || old_ties != pod->ties
+                                    : was_live && !pod->is_live();
   pod->is_owed = pod->is_owed && pod->is_pending();
   return news;
 }

@@ -32,6 +32,7 @@ struct pod_entry {
   gang_entry* gang = nullptr;      ///< never null once registered
   std::unique_ptr<gang_entry> own; ///< the gang of one that a lone pod is
   protocol::shape_ptr kind;
+  protocol::ties_ptr ties;
   std::string place; ///< of a pod that has a node, its name; else the pod's resourceVersion
   std::int64_t created_ms = 0;
   std::uint64_t told = 0; ///< hash of the condition last asked for; 0 = none

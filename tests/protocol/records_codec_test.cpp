@@ -61,6 +61,28 @@ TEST(RecordsCodec, writes_before_a_binding_are_kept_in_their_order) {
   EXPECT_EQ(std::get<prepared_record>(back).asked->seats.at(0).before_bind, writes);
 }
 
+TEST(RecordsCodec, equal_ties_are_written_once_and_read_back_as_one) {
+  const auto many = [](std::size_t seats, bool have_ties) {
+    auto out = std::make_shared<slice>();
+    for (std::size_t i = 0; i < seats; ++i) {
+      out->seats.push_back({.pod = {"p"}, .pod_name = "p"});
+      if (have_ties)
+        out->seats.back().ties =
+            std::make_shared<base::ties>(base::ties{{7}, std::string(1000, 'x'), true});
+    }
+    return record{prepared_record{.asked = out}};
+  };
+  const auto back = decode_record(encode(many(50, true))).value();
+  const auto& seats = std::get<prepared_record>(back).asked->seats;
+  ASSERT_NE(seats.at(0).ties, nullptr);
+  EXPECT_EQ(seats.at(0).ties, seats.at(49).ties);
+  EXPECT_TRUE(seats.at(0).ties->has_terms);
+  EXPECT_LT(encode(many(50, true)).size(), encode(many(50, false)).size() + 1100);
+  decision what;
+  what.chosen.slices.push_back(*std::get<prepared_record>(many(2, true)).asked);
+  EXPECT_EQ(decode_decision(encode(what)).value(), what);
+}
+
 TEST(RecordsCodec, an_empty_decision_reads_back) {
   EXPECT_EQ(decode_decision(encode(decision{})).value(), decision{});
 }
