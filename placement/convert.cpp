@@ -17,7 +17,8 @@ engine::gang_spec spec_of(const protocol::gang& who, const engine::capacity_view
     out.groups.push_back({g.name, g.min_count, g.topology_key});
   out.members.reserve(who.members.size());
   for (const auto& m : who.members) {
-    engine::member_spec member{m.name, m.group, m.kind, engine::member_spec::state::pending, {}};
+    engine::member_spec member{m.name, m.group, m.kind, engine::member_spec::state::pending,
+                               {},     m.ties};
     if (!m.node.value.empty()) {
       const auto at = view.find(m.node);
       member.is =
@@ -35,8 +36,9 @@ engine::node_info_ptr info_of(const protocol::node_facts& facts) {
 }
 
 engine::node_state state_of(const protocol::node_facts& facts, const base::resources& free,
-                            const base::port_list& ports) {
-  return {info_of(facts), facts.kind, facts.allocatable, free, ports};
+                            const base::port_list& ports,
+                            const std::vector<base::tied_pods>& pods) {
+  return {info_of(facts), facts.kind, facts.allocatable, free, ports, pods};
 }
 
 base::shard_id shard_of(const engine::node_info& node, std::uint32_t shards) {
@@ -46,9 +48,9 @@ base::shard_id shard_of(const engine::node_info& node, std::uint32_t shards) {
   return protocol::shard_of(facts, shards);
 }
 
-protocol::plan_ptr plan_of(const protocol::gang& who, const engine::placement& found,
-                           const engine::snapshot& where, std::uint32_t shards,
-                           std::uint64_t view_version) {
+std::shared_ptr<protocol::plan> plan_of(const protocol::gang& who, const engine::placement& found,
+                                        const engine::snapshot& where, std::uint32_t shards,
+                                        std::uint64_t view_version) {
   std::map<base::shard_id, std::map<base::node_uid, std::uint64_t>> quotes;
   std::map<engine::node_ref, base::shard_id> shard_of_node;
   for (const auto& s : found.seats) {
@@ -74,7 +76,7 @@ protocol::plan_ptr plan_of(const protocol::gang& who, const engine::placement& f
     const auto& m = who.members[s.member];
     const auto& info = where.node(s.node);
     out->slices[slice_of[shard_of_node[s.node]]].seats.push_back(
-        {m.uid, m.name, m.group, info.uid, info.name, m.kind->takes, {}});
+        {m.uid, m.name, m.group, info.uid, info.name, m.kind->takes, {}, m.ties});
   }
   out->domains = found.domains;
   out->score = found.score;

@@ -31,7 +31,7 @@ constexpr auto offer_lives = 2 * base::limits::prepare_timeout;
 } // namespace
 
 topology_role::topology_role(topology_options how)
-    : how_(std::move(how)), feed_(how_.levels, how_.shards) {
+    : how_(std::move(how)), feed_(how_.levels, how_.shards), guards_(how_.levels) {
   ensure(how_.shards > 0);
   ensure(how_.planners == 0 || how_.board != nullptr, how_.planners);
 }
@@ -197,7 +197,8 @@ void topology_role::plan(const protocol::address& asker, const base::attempt_id&
   const auto& where = feed_.view().now();
   auto found = engine::plan(where, spec, may_search ? short_search : only_search, memory_);
   if (const auto* p = std::get_if<engine::placement>(&found)) {
-    propose(asker, attempt, *who, plan_of(*who, *p, where, how_.shards, feed_.version()));
+    propose(asker, attempt, *who, plan_of(*who, *p, where, how_.shards, feed_.version()),
+            guards_.quotes_of(*who, feed_));
     return;
   }
   auto& why = std::get<base::explanation>(found);
@@ -208,7 +209,9 @@ void topology_role::plan(const protocol::address& asker, const base::attempt_id&
 }
 
 void topology_role::propose(const protocol::address& asker, const base::attempt_id& attempt,
-                            const protocol::gang& who, protocol::plan_ptr found) {
+                            const protocol::gang& who, std::shared_ptr<protocol::plan> found,
+                            const guard_quotes& guards) {
+  plan_guards::add_to(*found, guards);
   feed_.view().mark(attempt, seats_of(*found));
   auto why = why_left_out(who, *found);
   offers_[attempt] = {found, why, arm_expiry(attempt)};
@@ -267,7 +270,8 @@ void topology_role::drop(const base::attempt_id& attempt) {
 void topology_role::hand_over(const protocol::address& asker, const base::attempt_id& attempt,
                               const protocol::gang_ptr& who, base::explanation so_far) {
   how_.board->put(attempt, {feed_.view().now(), spec_of(*who, feed_.view()), feed_.version()});
-  searches_[attempt] = {asker, who, std::move(so_far), arm_expiry(attempt)};
+  searches_[attempt] = {asker, who, std::move(so_far), guards_.quotes_of(*who, feed_),
+                        arm_expiry(attempt)};
   const auto planner = next_planner_++ % how_.planners;
   out_.tell({role_kind::planner, planner, {}}, protocol::plan_request{attempt, who});
 }
@@ -281,7 +285,8 @@ void topology_role::take_searched(const protocol::plan_answer& x) {
   disarm_expiry(mine.timer_key);
   searches_.erase(pos);
   if (x.placement && still_fits(*x.placement))
-    propose(mine.asker, x.attempt, *mine.who, x.placement);
+    propose(mine.asker, x.attempt, *mine.who, std::make_shared<protocol::plan>(*x.placement),
+            mine.guards);
   else if (x.placement)
     plan(mine.asker, x.attempt, mine.who, false);
   else

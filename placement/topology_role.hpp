@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "placement/engine/workspace.hpp"
+#include "placement/plan_guards.hpp"
 #include "placement/planning_turns.hpp"
 #include "placement/search_board.hpp"
 #include "placement/view_feed.hpp"
@@ -62,6 +63,7 @@ private:
     protocol::address asker;
     protocol::gang_ptr who;
     base::explanation so_far;
+    guard_quotes guards; ///< of the view that it searches
     std::uint64_t timer_key = 0;
   };
 
@@ -85,7 +87,8 @@ private:
   void plan(const protocol::address& asker, const base::attempt_id& attempt,
             const protocol::gang_ptr& who, bool may_search);
   void propose(const protocol::address& asker, const base::attempt_id& attempt,
-               const protocol::gang& who, protocol::plan_ptr found);
+               const protocol::gang& who, std::shared_ptr<protocol::plan> found,
+               const guard_quotes& guards);
   base::explanation why_left_out(const protocol::gang& who, const protocol::plan& found);
   void refuse(const protocol::address& asker, const base::attempt_id& attempt,
               base::explanation why);
@@ -100,6 +103,7 @@ private:
 
   topology_options how_;
   view_feed feed_;
+  plan_guards guards_;
   engine::workspace memory_;
   std::map<base::attempt_id, offer> offers_;
   std::map<base::attempt_id, search> searches_;

@@ -169,19 +169,34 @@ void view_feed::remove(const base::node_uid& node, base::shard_id shard, outcome
 
 void view_feed::apply_guards(chain& c, const protocol::view_delta& x) {
   if (x.is_whole || c.guards_from != x.guards_from)
-    c.guards.clear();
+    forget_guards(c);
   c.guards_from = x.guards_from;
+  c.guards_known = x.guards_known;
   for (const auto& g : x.guards)
-    c.guards[g.id] = g;
+    if (c.guards.insert_or_assign(g.id, g).second && ++guards_[g.id] == 1)
+      ++guards_version_;
 }
 
-protocol::guard_version view_feed::version_of(const protocol::guard_id& guard,
-                                              bool is_exclusive) const {
-  const auto& c = chains_[protocol::shard_of(guard, shards_).value];
+void view_feed::forget_guards(chain& c) {
+  for (const auto& [id, told] : c.guards)
+    if (auto pos = guards_.find(id); --pos->second == 0) {
+      guards_.erase(pos);
+      ++guards_version_;
+    }
+  c.guards.clear();
+}
+
+protocol::guard_version view_feed::version_of(const protocol::guard_id& guard, bool is_exclusive,
+                                              base::shard_id shard) const {
+  const auto& c = chains_[shard.value];
   const auto pos = c.guards.find(guard);
   if (pos == c.guards.end())
     return {c.guards_from.value, 0};
   return is_exclusive ? pos->second.any : pos->second.exclusive;
+}
+
+protocol::guard_version view_feed::guards_known(base::shard_id shard) const {
+  return chains_[shard.value].guards_known;
 }
 
 void view_feed::apply_node(const protocol::node_view& x, base::shard_id shard, offers& before,
@@ -210,14 +225,14 @@ void view_feed::apply_node(const protocol::node_view& x, base::shard_id shard, o
   const bool is_known =
       pos != nodes_.end() && (!x.facts || are_equal(*pos->second.facts, *x.facts));
   if (is_known) {
-    view_.set_free(x.uid, x.free, x.ports_taken, {});
+    view_.set_free(x.uid, x.free, x.ports_taken, x.tied);
     pos->second.shard = shard;
     return;
   }
   const bool has_new_class =
       pos == nodes_.end() || pos->second.facts->kind->id != x.facts->kind->id;
   const auto path_before = path_of(x.uid);
-  const bool helps = view_.upsert(state_of(*x.facts, x.free, x.ports_taken));
+  const bool helps = view_.upsert(state_of(*x.facts, x.free, x.ports_taken, x.tied));
   was.is_admitting = was.is_admitting || (helps && has_new_class);
   out.has_moved |= path_before && path_before != path_of(x.uid);
   nodes_[x.uid] = {x.facts, shard};

@@ -53,7 +53,13 @@ public:
 
   /// What a plan made on this view quotes for a use of `guard`: the version of its last committed
   /// use, for a shared one of its last exclusive use.
-  protocol::guard_version version_of(const protocol::guard_id& guard, bool is_exclusive) const;
+  protocol::guard_version version_of(const protocol::guard_id& guard, bool is_exclusive,
+                                     base::shard_id shard) const;
+  /// All guards of which `shard` has told were looked at: what a slice quotes.
+  protocol::guard_version guards_known(base::shard_id shard) const;
+  /// Guards of any shard, and a number that changes when there are others.
+  const std::map<protocol::guard_id, std::uint32_t>& guards() const { return guards_; }
+  std::uint64_t guards_version() const { return guards_version_; }
 
   struct known_node {
     protocol::node_facts_ptr facts;
@@ -68,6 +74,7 @@ private:
     std::uint64_t version = 0;
     bool is_heard = false;
     bool is_in_step = false;
+    protocol::guard_version guards_known;
     base::epoch_no guards_from; ///< version of guards that were never used in the shard's life
     std::map<protocol::guard_id, protocol::guard_view> guards;
   };
@@ -86,7 +93,8 @@ private:
   void apply_node(const protocol::node_view& x, base::shard_id shard, offers& before, outcome& out);
   void forget_unlisted(const protocol::view_delta& x, outcome& out);
   void remove(const base::node_uid& node, base::shard_id shard, outcome& out);
-  static void apply_guards(chain& c, const protocol::view_delta& x);
+  void apply_guards(chain& c, const protocol::view_delta& x);
+  void forget_guards(chain& c);
   void compare(const offers& before, outcome& out);
 
   engine::capacity_view view_;
@@ -97,6 +105,8 @@ private:
   /// the one whose word counts now.
   std::map<base::node_uid, std::set<base::shard_id>> told_besides_;
   std::uint64_t version_ = 0;
+  std::map<protocol::guard_id, std::uint32_t> guards_; ///< how many shards tell of it
+  std::uint64_t guards_version_ = 0;
 };
 
 } // namespace tutti::placement

@@ -63,8 +63,9 @@ refusal refuse_conflict(std::string detail, std::vector<base::attempt_id> holder
 refusal refuse_guard(const guard_table::objection& x) {
   const auto name = fmt::format("guard {} {}/{}", x.guard.kind, x.guard.space, x.guard.key);
   if (x.is_stale)
-    return refuse_stale(name + " was used since the plan was made");
-  return refuse_conflict(name + " is held", x.holders);
+    return refuse_stale(
+        name + (x.is_unknown ? " is new to this shard" : " was used since the plan was made"));
+  return refuse_conflict(name + " is held by " + to_text(x.holders.front()), x.holders);
 }
 
 refusal refuse_nodes(const gathering& x) {

@@ -72,7 +72,7 @@ void shard_role::reserve_again(const commit& x) {
     return;
   }
   std::optional<refusal> no;
-  if (auto objection = guards_.object(x.attempt, x.asked->guards))
+  if (auto objection = guards_.overtaken(x.attempt, *x.asked))
     no = refuse_guard(*objection);
   for (const auto& v : x.asked->victims)
     if (auto rival = book_.rival_for_victim(x.attempt, v.pod); rival && !no)
@@ -109,8 +109,9 @@ void shard_role::become_committed(const attempt_id& attempt, base::partition_id 
   r.is_fast = false;
   if (known == nullptr)
     r.since = now_;
-  guards_.claim(attempt, r.asked->guards);
-  raise(r.asked->guards);
+  guards_.claim(attempt, *r.asked);
+  guards_.raise(attempt, *r.asked);
+  tell_ties(*r.asked);
   const auto how = base::is_planted(base::mutant::promise_and_ack_before_sync)
                        ? append::durability::lazy
                        : append::durability::synced;
@@ -123,13 +124,6 @@ void shard_role::become_committed(const attempt_id& attempt, base::partition_id 
   nodes_.settled(attempt);
   watch_over(attempt);
   answer_commit(attempt);
-}
-
-/// A committed use: its new version goes to the topology together with the room that it takes.
-void shard_role::raise(const std::vector<guard_use>& uses) {
-  guards_.raise(uses);
-  for (const auto& used : uses)
-    guard_news_.insert(used.id);
 }
 
 /// The ack says that the room is held *now*. Decided plans that collide (P11), or a node that was
@@ -156,7 +150,7 @@ void shard_role::answer_commit(const attempt_id& attempt) {
 
 std::optional<refusal> shard_role::lost_room(const attempt_id& attempt, const reservation& r,
                                              bool& cannot_know) const {
-  if (auto objection = guards_.crowded(attempt, r.asked->guards))
+  if (auto objection = guards_.crowded(attempt, *r.asked))
     return refuse_guard(*objection);
   for (const auto& [node, held] : held_by_node(r)) {
     const auto* e = nodes_.known(node);
@@ -223,6 +217,8 @@ void shard_role::hear(const release& x) {
         freed.push_back(pod);
       }
     if (!freed.empty())
+      tell_ties(*r->asked);
+    if (!freed.empty())
       out_.add(append{released_record{x.attempt, freed}, append::durability::lazy});
     for (auto& [node, gone] : by_node)
       if (nodes_.known(node) != nullptr)
@@ -259,7 +255,7 @@ void shard_role::finish_attempt(const attempt_id& attempt) {
   auto* r = book_.find(attempt);
   ensure(r != nullptr, to_text(attempt));
   if (r->is_in_doubt()) { // COMMIT never came through, yet it was decided and is over
-    raise(r->asked->guards);
+    guards_.raise(attempt, *r->asked);
     out_.add(append{committed_record{attempt, r->coordinator, r->asked}, append::durability::lazy});
     book_.commit(attempt, r->coordinator, r->asked);
   }
@@ -282,9 +278,11 @@ void shard_role::forget(const attempt_id& attempt) {
   for (const auto& node : nodes)
     if (nodes_.known(node) != nullptr)
       out_.tell(to_node(node), let_go{attempt, {}});
-  guards_.drop(attempt, r->asked->guards);
+  const auto asked = r->asked;
+  guards_.drop(attempt, *asked, true);
   stop_watching(attempt);
   book_.forget(attempt);
+  tell_ties(*asked);
   nodes_.settled(attempt);
 }
 

@@ -51,21 +51,21 @@ void shard_role::on_replayed(const record& x) {
   if (const auto* p = std::get_if<prepared_record>(&x)) {
     if (book_.find(p->attempt) == nullptr && !base::is_planted(base::mutant::replay_no_promise)) {
       book_.prepare(p->attempt, p->coordinator, p->asked);
-      guards_.claim(p->attempt, p->asked->guards);
+      guards_.claim(p->attempt, *p->asked);
     }
   } else if (const auto* c = std::get_if<committed_record>(&x)) {
     const auto* r = book_.find(c->attempt);
     if (r == nullptr || r->is_in_doubt()) {
       book_.commit(c->attempt, c->coordinator, c->asked);
-      guards_.claim(c->attempt, c->asked->guards);
-      guards_.raise(c->asked->guards);
+      guards_.claim(c->attempt, *c->asked);
+      guards_.raise(c->attempt, *c->asked);
     }
   } else if (const auto* gone = std::get_if<released_record>(&x)) {
     for (const auto& pod : gone->pods)
       if (!base::is_planted(base::mutant::replay_no_release))
         book_.settle(gone->attempt, pod);
     if (const auto* r = book_.find(gone->attempt); r != nullptr && gone->pods.empty()) {
-      guards_.drop(gone->attempt, r->asked->guards);
+      guards_.drop(gone->attempt, *r->asked, true);
       book_.forget(gone->attempt);
     }
   } else if (const auto* e = std::get_if<epoch_record>(&x)) {
@@ -95,6 +95,7 @@ void shard_role::on_started(const started& x) {
     out_.add(arm{{beat_timer, 0}, beat_interval});
   for (const auto& d : x.open)
     adopt(*d);
+  guards_.begin_life(incarnation_);
   for (const auto& [attempt, r] : book_.all()) {
     book_.find(attempt)->since = now_;
     if (base::is_planted(base::mutant::leave_in_doubt))
@@ -127,9 +128,10 @@ void shard_role::adopt(const decision& x) {
       });
     const committed_record adopted{x.by, partition_of(x.by.gang), std::move(asked)};
     book_.commit(adopted.attempt, adopted.coordinator, adopted.asked);
-    guards_.claim(adopted.attempt, adopted.asked->guards);
-    if (!base::is_planted(base::mutant::forget_what_was_listed))
-      raise(adopted.asked->guards);
+    if (!base::is_planted(base::mutant::forget_what_was_listed)) {
+      guards_.claim(adopted.attempt, *adopted.asked);
+      guards_.raise(adopted.attempt, *adopted.asked);
+    }
     out_.add(append{adopted, append::durability::lazy});
   }
 }
@@ -271,8 +273,9 @@ std::uint64_t shard_role::state_hash() const {
   for (const auto& attempt : dead_)
     add(key_of(attempt));
   add(dead_.size());
-  for (const auto& guard : guard_news_)
-    add(hash_of(guard.kind + "/" + guard.space + "/" + guard.key));
+  if (is_started_) // before that all guards are news
+    for (const auto& guard : guards_.news())
+      add(hash_of(guard.kind + "/" + guard.space + "/" + guard.key));
   for (const auto& [key, attempt] : watched_)
     add(key);
   add(watched_.size());

@@ -155,6 +155,10 @@ void shard_role::hear(const pod_arrived& x) {
   nodes_.arrived(x);
   if (nodes_.known(x.node) != nullptr && !is_same)
     out_.tell(to_node(x.node), x);
+  for (const auto& attempt : book_.of_pod(x.pod)) // promised with other labels than it comes with
+    for (const auto& s : book_.find(attempt)->asked->seats)
+      if (s.pod == x.pod && s.ties && x.ties && s.ties->id != x.ties->id)
+        nodes_.touch(x.node);
   consume(x.pod, x.node);
 }
 
@@ -182,6 +186,10 @@ void shard_role::consume(const base::pod_uid& pod, const node_uid& told_node) {
     if (r->is_finished && r->left.empty())
       finish_attempt(attempt);
   }
+}
+
+void shard_role::hear(const guards_seen& x) {
+  guards_.learn(x.guards);
 }
 
 void shard_role::hear(const view_trust& x) {
@@ -253,25 +261,58 @@ void shard_role::tell_view() {
   view_delta told;
   if (std::exchange(is_view_wanted_, false)) {
     std::vector<attempt_id> live;
-    for (const auto& [attempt, r] : book_.all())
+    for (const auto& [attempt, r] : book_.all()) {
       live.push_back(attempt);
+      tell_ties(*r.asked);
+    }
     told = nodes_.take_whole(how_.shard, incarnation_, std::move(live));
-  } else if (nodes_.has_news() || !guard_news_.empty() || is_beat) {
+  } else if (nodes_.has_news() || guards_.has_news() || is_beat) {
     told = nodes_.take_delta(how_.shard, incarnation_);
   } else {
     return;
   }
   add_guards(told);
+  add_ties(told);
   out_.add(send{to(role_kind::topology), std::move(told), true});
 }
 
-/// What a plan must quote (S15): all raised guards with a whole view, the news with a delta.
+/// What a plan must quote (S15): all known guards with a whole view, the news with a delta.
 void shard_role::add_guards(view_delta& to) {
   to.guards_from = guards_.floor();
-  for (const auto& [guard, v] : guards_.raised())
-    if (to.is_whole || guard_news_.contains(guard))
-      to.guards.push_back({guard, v.any, v.exclusive});
-  guard_news_.clear();
+  to.guards_known = guards_.known();
+  to.guards = guards_.take_news(to.is_whole);
+}
+
+/// Promised pods count like those that run: whoever is told of a guard's version is told of the
+/// pods that it covers in the same delta.
+void shard_role::tell_ties(const slice& asked) {
+  for (const auto& s : asked.seats)
+    if (s.ties)
+      nodes_.touch(s.node);
+}
+
+void shard_role::add_ties(view_delta& to) const {
+  for (auto& node : to.nodes) {
+    const auto* e = nodes_.known(node.uid);
+    if (e == nullptr)
+      continue;
+    std::map<base::packed_uid, base::ties_ptr> all{e->ties.begin(), e->ties.end()};
+    if (!base::is_planted(base::mutant::hide_promised_ties))
+      for (const auto& attempt : book_.on_node(node.uid)) {
+        const auto* r = book_.find(attempt);
+        for (const auto& s : r->asked->seats)
+          if (s.node == node.uid && s.ties && r->left.contains(s.pod))
+            all.emplace(base::packed_uid{s.pod.value}, s.ties);
+      }
+    std::map<base::ties_id, base::tied_pods> by_kind;
+    for (const auto& [pod, kind] : all) {
+      auto& sum = by_kind[kind->id];
+      sum.kind = kind;
+      ++sum.count;
+    }
+    for (auto& [id, sum] : by_kind)
+      node.tied.push_back(std::move(sum));
+  }
 }
 
 } // namespace tutti::shards

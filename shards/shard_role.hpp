@@ -93,7 +93,6 @@ private:
   std::optional<refusal> lost_room(const base::attempt_id& attempt, const reservation& r,
                                    bool& cannot_know) const;
   void refuse_commit(const base::attempt_id& attempt, refusal why);
-  void raise(const std::vector<protocol::guard_use>& uses);
   void finish_attempt(const base::attempt_id& attempt);
   void forget(const base::attempt_id& attempt);
 
@@ -103,6 +102,7 @@ private:
   void hear(const protocol::node_gone& x);
   void hear(const protocol::pod_arrived& x);
   void hear(const protocol::pod_left& x);
+  void hear(const protocol::guards_seen& x);
   void hear(const protocol::view_trust& x);
   void hear(const protocol::view_wanted& x);
   void hear(const protocol::room& x);
@@ -120,6 +120,8 @@ private:
   void press(const base::node_uid& node);
   void tell_view();
   void add_guards(protocol::view_delta& to);
+  void tell_ties(const protocol::slice& asked);
+  void add_ties(protocol::view_delta& to) const;
 
   // ---- life: shard_life.cpp
   void on_replayed(const protocol::record& x);
@@ -161,7 +163,6 @@ private:
   std::map<base::attempt_id, gathering> gatherings_;
   std::set<base::attempt_id> dead_; ///< given up lately: a PREPARE that was overtaken stays out
   std::deque<base::attempt_id> dead_in_order_;
-  std::set<protocol::guard_id> guard_news_;           ///< raised since the last view delta
   std::map<std::uint64_t, base::attempt_id> watched_; ///< timer key → attempt
 
   base::time_point now_; ///< of the event at hand

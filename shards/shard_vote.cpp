@@ -47,6 +47,10 @@ void shard_role::hear(const prepare& x) {
     return; // the vote is on its way
   if (auto no = refusal_of(x)) {
     correct_view(*x.asked);
+    std::vector<guard_id> wanted;
+    for (const auto& use : x.asked->guards)
+      wanted.push_back(use.id);
+    guards_.learn(wanted);
     vote_no(x.attempt, std::move(*no));
     return;
   }
@@ -69,7 +73,7 @@ std::optional<refusal> shard_role::refusal_of(const prepare& x) const {
     return refuse_stale("the view of nodes and pods is not complete");
   if (is_disk_scarce_)
     return refuse_unavailable(disk_is_scarce);
-  if (auto no = guards_.object(x.attempt, x.asked->guards))
+  if (auto no = guards_.object(x.attempt, *x.asked))
     return refuse_guard(*no);
   if (auto no = refusal_of_nodes(*x.asked))
     return no;
@@ -106,6 +110,8 @@ void shard_role::correct_view(const slice& asked) {
     if (e == nullptr || e->facts->facts_hash != q.facts_hash)
       nodes_.tell_again(q.node);
   }
+  if (const auto old = guards_.object({}, asked); old && old->is_stale)
+    guards_.tell_again(old->guard);
 }
 
 std::optional<refusal> shard_role::refusal_of_victims(const attempt_id& attempt,
@@ -127,7 +133,7 @@ std::optional<refusal> shard_role::refusal_of_victims(const attempt_id& attempt,
 void shard_role::gather(const attempt_id& attempt, gathering what) {
   ensure(book_.find(attempt) == nullptr, to_text(attempt));
   ensure(!gatherings_.contains(attempt), to_text(attempt));
-  guards_.claim(attempt, what.asked->guards);
+  guards_.claim(attempt, *what.asked);
   book_.name_victims(attempt, *what.asked);
   std::map<base::node_uid, hold> holds;
   for (const auto& s : what.asked->seats) {
@@ -209,7 +215,7 @@ void shard_role::conclude(const attempt_id& attempt) {
 
 void shard_role::give_back(const attempt_id& attempt, const gathering& what) {
   ensure(book_.find(attempt) == nullptr, to_text(attempt));
-  guards_.drop(attempt, what.asked->guards);
+  guards_.drop(attempt, *what.asked, false);
   book_.drop_victims(attempt, *what.asked);
   if (base::is_planted(base::mutant::keep_after_a_no))
     return;
@@ -234,6 +240,7 @@ void shard_role::promise(const attempt_id& attempt, const gathering& what) {
   for (const auto& s : what.asked->seats)
     if (nodes_.is_resident(s.node, s.pod))
       book_.settle(attempt, s.pod);
+  tell_ties(*what.asked);
   out_.add(fault{"P1"});
   vote_yes(attempt);
   out_.add(fault{"P2"});

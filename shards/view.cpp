@@ -1,6 +1,8 @@
 // Nodes as told by mirror and actors, and deltas of what is news.
 #include "shards/view.hpp"
 
+#include <utility>
+
 #include "base/ensure.hpp"
 #include "base/hash.hpp"
 
@@ -61,15 +63,42 @@ void node_table::mark(const node_uid& node, bool facts_are_news) {
 
 void node_table::gone(const node_uid& node) {
   silent_.erase(node);
+  tied_.erase(node);
   leaving_.erase(node);
   if (all_.erase(node) > 0)
     changed_[node] = true;
   untold_nodes_.erase(node);
 }
 
+/// What a pod takes is told with the room that its node has then, and its ties with that. Other
+/// labels alone change no room.
 void node_table::arrived(const protocol::pod_arrived& pod) {
   untold_pods_.erase(pod.pod);
-  all_[pod.node].residents.put(base::packed_uid{pod.pod.value}, pod.takes);
+  const base::packed_uid key{pod.pod.value};
+  auto& e = all_[pod.node];
+  const auto* takes = e.residents.find(key);
+  const bool takes_the_same = takes != nullptr && *takes == pod.takes;
+  e.residents.put(key, pod.takes);
+  const auto known = e.ties.find(key);
+  const bool is_same =
+      known == e.ties.end() ? !pod.ties : pod.ties && known->second->id == pod.ties->id;
+  if (is_same)
+    return;
+  if (pod.ties)
+    e.ties.insert_or_assign(key, pod.ties);
+  else
+    e.ties.erase(known);
+  if (takes_the_same)
+    touch(pod.node);
+}
+
+void node_table::touch(const node_uid& node) {
+  const auto* e = known(node);
+  if (e == nullptr)
+    return;
+  mark(node, false);
+  if (!e->free)
+    tied_.insert(node);
 }
 
 void node_table::left(const protocol::pod_left& pod) {
@@ -78,6 +107,7 @@ void node_table::left(const protocol::pod_left& pod) {
   if (pos == all_.end())
     return;
   pos->second.residents.erase(base::packed_uid{pod.pod.value});
+  pos->second.ties.erase(base::packed_uid{pod.pod.value});
   if (!pos->second.facts && pos->second.residents.empty())
     all_.erase(pos);
 }
@@ -151,11 +181,11 @@ node_table::missing node_table::untold() {
 
 protocol::node_view node_table::view_of(const node_uid& node, const node_entry& e,
                                         bool with_facts) {
-  ensure(e.is_up(), node.value);
+  const bool offers = e.is_up() && !e.is_leaving();
   return {.uid = node,
           .facts = with_facts ? e.facts : nullptr,
-          .free = e.is_leaving() ? base::resources{} : e.free->amounts,
-          .ports_taken = e.free->ports,
+          .free = offers ? e.free->amounts : base::resources{},
+          .ports_taken = e.is_up() ? e.free->ports : base::port_list{},
           .is_gone = false};
 }
 
@@ -174,6 +204,9 @@ view_delta node_table::take_delta(base::shard_id shard, base::incarnation_no inc
       out.nodes.push_back({.uid = node, .facts = nullptr, .is_gone = true});
   }
   changed_.clear();
+  for (const auto& node : std::exchange(tied_, {}))
+    if (const auto* e = known(node); e != nullptr && !e->is_up())
+      out.nodes.push_back(view_of(node, *e, true));
   return out;
 }
 
@@ -188,11 +221,12 @@ view_delta node_table::take_whole(base::shard_id shard, base::incarnation_no inc
   settled_.clear();
   changed_.clear();
   for (const auto& [node, e] : all_) {
-    if (e.is_up())
+    if (e.is_up() || (e.facts && (tied_.contains(node) || !e.ties.empty())))
       out.nodes.push_back(view_of(node, e, true));
-    else if (e.facts)
+    if (e.facts && !e.is_up())
       silent_[node] = true; // follows once the node actor has spoken
   }
+  tied_.clear();
   return out;
 }
 
@@ -214,6 +248,8 @@ std::uint64_t node_table::state_hash() const {
       add(hash_of(pod.text()));
       add_takes(*takes);
     }
+    for (const auto& [pod, ties] : e.ties)
+      add(base::hash_combine(hash_of(pod.text()), ties->id.value));
     add(e.residents.size() * 4 + (e.free ? 1 : 0) + (e.is_idle_told ? 2 : 0));
     add(e.move);
     if (e.free)
@@ -232,6 +268,8 @@ std::uint64_t node_table::state_hash() const {
       add(hash_of(node.value) + (facts_are_news ? 1 : 0));
     add(news->size());
   }
+  for (const auto& node : tied_)
+    add(hash_of(node.value));
   for (const auto& attempt : settled_)
     add(std::hash<base::attempt_id>{}(attempt));
   return h;

@@ -7,7 +7,10 @@
 #include <set>
 #include <vector>
 
+#include <boost/container/flat_map.hpp>
+
 #include "base/ids.hpp"
+#include "base/kinds.hpp"
 #include "base/resources.hpp"
 #include "base/uid.hpp"
 #include "protocol/facts.hpp"
@@ -20,6 +23,8 @@ namespace tutti::shards {
 struct node_entry {
   protocol::node_facts_ptr facts; ///< null: pods were told before the node itself
   pod_takes residents;
+  /// Of residents that have any.
+  boost::container::flat_map<base::packed_uid, base::ties_ptr> ties;
   std::optional<base::footprint> free; ///< as the node actor last said; none while it comes up
   std::set<base::attempt_id> pressed;  ///< attempts that were told that their room is not there
   std::uint64_t move = 0;    ///< it belongs to another shard, as this telling said; 0 = it is ours
@@ -57,6 +62,9 @@ public:
   /// A plan believed in more room than the node has: what the topology was told of it may be wrong,
   /// so the next delta says it once more, facts and all.
   void tell_again(const base::node_uid& node);
+  /// Who is promised there has changed. Also of a node whose actor has not spoken: it offers
+  /// nothing, and its pods count.
+  void touch(const base::node_uid& node);
 
   /// Nodes that belong to another shard and have not been called idle yet.
   const std::set<base::node_uid>& leaving() const { return leaving_; }
@@ -79,7 +87,7 @@ public:
 
   /// `attempt` is held or released here now.
   void settled(const base::attempt_id& attempt) { settled_.insert(attempt); }
-  bool has_news() const { return !changed_.empty() || !settled_.empty(); }
+  bool has_news() const { return !changed_.empty() || !settled_.empty() || !tied_.empty(); }
   /// All news, in one delta with the next version.
   protocol::view_delta take_delta(base::shard_id shard, base::incarnation_no incarnation);
   /// The whole view, with the next version; `live` attempts are named as settled.
@@ -105,6 +113,7 @@ private:
   std::uint64_t version_ = 0;
   std::map<base::node_uid, bool> changed_; ///< for the next delta; true: the facts are news, too
   std::map<base::node_uid, bool> silent_;  ///< changed, but the node actor has not spoken yet
+  std::set<base::node_uid> tied_;          ///< of those, where the ties of pods are news
   std::set<base::attempt_id> settled_;
 };
 
