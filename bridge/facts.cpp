@@ -1,9 +1,17 @@
 // How nodes, pods and groups of the API become facts, and what of a node enters its hash.
 #include "bridge/facts.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/core.h>
+
 #include "api/pod_terms.hpp"
 #include "api/requests.hpp"
+#include "api/ties.hpp"
 #include "base/hash.hpp"
+#include "base/ties_table.hpp"
 
 namespace tutti::bridge {
 namespace {
@@ -45,6 +53,50 @@ std::string refusal_of(const api::pod& p) {
   for (const auto& path : p.unweighed)
     demands += (demands.empty() ? "" : ", ") + path;
   return "asks for " + demands + ", which this scheduler does not weigh yet";
+}
+
+/// Labels that controllers give each pod of many another value of.
+constexpr std::array<std::string_view, 9> numbering{
+    "apps.kubernetes.io/pod-index",
+    "batch.kubernetes.io/job-completion-index",
+    "jobset.sigs.k8s.io/job-global-index",
+    "jobset.sigs.k8s.io/job-index",
+    "jobset.sigs.k8s.io/job-key",
+    "leaderworkerset.sigs.k8s.io/worker-index",
+    "statefulset.kubernetes.io/pod-name",
+    "training.kubeflow.org/replica-index",
+    "volcano.sh/task-index",
+};
+
+bool is_numbering(std::string_view key) {
+  return std::binary_search(numbering.begin(), numbering.end(), key);
+}
+
+/// Namespaces by their labels: those are not watched.
+bool selects_spaces(const api::pod_ties& x) {
+  for (const auto* terms : {&x.affinity, &x.anti_affinity})
+    for (const auto& term : *terms)
+      if (term.space_labels && !term.space_labels->selects_all)
+        return true;
+  return false;
+}
+
+/// The first of those keys that a required term of `x` selects by; empty if none does.
+std::string_view numbering_selected(const api::pod_ties& x) {
+  const auto of = [](const api::label_selector& by) -> std::string_view {
+    for (const auto& requirement : by.requirements)
+      if (is_numbering(requirement.key))
+        return requirement.key;
+    return {};
+  };
+  for (const auto* terms : {&x.affinity, &x.anti_affinity})
+    for (const auto& term : *terms)
+      if (const auto key = of(term.pods); !key.empty())
+        return key;
+  for (const auto& term : x.spread)
+    if (const auto key = of(term.pods); term.is_required && !key.empty())
+      return key;
+  return {};
 }
 
 } // namespace
@@ -91,7 +143,15 @@ protocol::pod_facts fact_maker::pod(const api::pod& p) {
   out.created = p.meta.created;
   const auto made = api::shape_of(p);
   out.kind = shapes_.intern(made->id.value, made);
+  out.ties = ties(p);
   out.refused = refusal_of(p);
+  const auto asks = api::ties_of(p);
+  if (out.refused.empty() && selects_spaces(asks))
+    out.refused = "selects namespaces by their labels, which this scheduler does not weigh yet";
+  if (const auto key = numbering_selected(asks); out.refused.empty() && !key.empty())
+    out.refused = fmt::format("selects pods by the label {}, which this scheduler does not weigh: "
+                              "each pod has another value of it",
+                              key);
   return out;
 }
 
@@ -116,6 +176,12 @@ protocol::group_facts fact_maker::group(const api::pod_group& g) const {
   if (out.refused.empty() && !g.rules.claims.empty())
     out.refused = "spec.resourceClaims: resource claims of a group are not supported";
   return out;
+}
+
+base::ties_ptr fact_maker::ties(const api::pod& p) {
+  auto made = api::ties_of(p);
+  std::erase_if(made.labels, [](const auto& label) { return is_numbering(label.first); });
+  return base::shared(*api::make_ties(made));
 }
 
 footprint_ptr fact_maker::footprint(const api::pod& p) {

@@ -55,6 +55,9 @@ public:
   protocol::pod_facts pod(const api::pod& p);
   protocol::group_facts group(const api::pod_group& g) const;
   footprint_ptr footprint(const api::pod& p);
+  /// Without the labels that tell one pod of many from the next: hundreds would share nothing. A
+  /// pod of ours that selects by one of those is refused.
+  base::ties_ptr ties(const api::pod& p);
 
   std::size_t shapes() const { return shapes_.size(); }
   std::size_t classes() const { return classes_.size(); }

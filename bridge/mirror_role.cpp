@@ -10,6 +10,8 @@
 #include <fmt/core.h>
 
 #include "api/decode.hpp"
+#include "api/term_guards.hpp"
+#include "api/ties.hpp"
 #include "base/ensure.hpp"
 #include "base/limits.hpp"
 #include "base/mutant.hpp"
@@ -241,7 +243,8 @@ void mirror_role::tell_node(node_entry& n, effects& out) {
 void mirror_role::tell_pods(const node_entry& n, effects& out) const {
   for (const auto slot : n.pods) {
     const auto& s = pods_[slot];
-    tell_shard(*n.shard, protocol::pod_arrived{n.facts->uid, {s.uid.text()}, *s.takes}, out);
+    tell_shard(*n.shard, protocol::pod_arrived{n.facts->uid, {s.uid.text()}, *s.takes, s.ties},
+               out);
   }
 }
 
@@ -280,8 +283,10 @@ void mirror_role::on_pod(const change& c, effects& out) {
     return;
   const auto slot = slot_of(c.tag, p.meta.uid);
   pods_[slot].is_finished = p.is_terminal();
+  const auto ties = facts_.ties(p);
+  note_guards(*ties, out);
   if (takes_room)
-    place(slot, {&entry_of(p.node_name), facts_.footprint(p)}, out);
+    place(slot, {&entry_of(p.node_name), facts_.footprint(p), ties}, out);
   else
     place(slot, {}, out);
   if (ours || pods_[slot].is_told)
@@ -301,8 +306,10 @@ void mirror_role::place(std::uint32_t slot, pod_place where, effects& out) {
     drop_if_empty(*old);
     s.node = nullptr;
   }
-  const bool has_changed = !s.node || !s.takes || !where.takes || !(*s.takes == *where.takes);
+  const bool has_changed = !s.node || !s.takes || !where.takes || !(*s.takes == *where.takes)
+                           || !s.ties || s.ties->id != where.ties->id;
   s.takes = std::move(where.takes);
+  s.ties = std::move(where.ties);
   if (!where.node)
     return;
   if (!s.node) {
@@ -310,8 +317,27 @@ void mirror_role::place(std::uint32_t slot, pod_place where, effects& out) {
     s.node->pods.push_back(slot);
   }
   if (has_changed && s.node->shard)
-    tell_shard(*s.node->shard, protocol::pod_arrived{s.node->facts->uid, {s.uid.text()}, *s.takes},
-               out);
+    tell_shard(*s.node->shard,
+               protocol::pod_arrived{s.node->facts->uid, {s.uid.text()}, *s.takes, s.ties}, out);
+}
+
+/// Upholds S15: a shard that has heard of a guard refuses plans that have not, whoever has the
+/// term. One that it has heard of is never forgotten: how many there are follows the terms ever
+/// seen.
+void mirror_role::note_guards(const base::ties& x, effects& out) {
+  if (!x.has_terms || !read_.insert(x.id.value).second)
+    return;
+  const auto ties = api::decode_ties(x.blob);
+  ensure(ties.has_value(), x.blob.size());
+  protocol::guards_seen news;
+  for (auto& guard : api::guards_of_terms(*ties)) {
+    protocol::guard_id id{std::move(guard.kind), std::move(guard.space), std::move(guard.key)};
+    if (guards_.insert(id).second)
+      news.guards.push_back(std::move(id));
+  }
+  if (!news.guards.empty())
+    for (std::uint32_t i = 0; i < options_.shards; ++i)
+      tell_shard({i}, news, out);
 }
 
 void mirror_role::tell_queue(pod_slot& s, const api::pod& p, effects& out) {
@@ -575,6 +601,8 @@ void mirror_role::hear(base::shard_id from, const protocol::node_idle& x, effect
 
 void mirror_role::tell_shard_again(base::shard_id shard, effects& out) {
   out.tell(to_shard(shard), protocol::view_trust{false, true});
+  if (!guards_.empty())
+    out.tell(to_shard(shard), protocol::guards_seen{{guards_.begin(), guards_.end()}});
   for (auto& [name, n] : by_name_)
     if (n.shard == shard) {
       tell_node(n, out);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "api/dialect.hpp"
 #include "base/uid.hpp"
@@ -31,6 +32,7 @@ namespace tutti::bridge {
 ///     says `node_idle`; then it is gone there and seen, with its pods, by the other
 ///     (node_homes.hpp);
 ///   * a terminal pod has left its node, a terminating one has not;
+///   * whatever a pod's terms need guards for, a shard hears of before it hears of the pod;
 ///   * the queue hears of pods that name one of our schedulers or belong to a group;
 ///   * where the server has no PodGroups (v1alpha1), Workloads are watched instead, and the groups
 ///     that pods name in them are told as if they were objects (workload_groups.hpp).
@@ -82,6 +84,7 @@ private:
   struct pod_slot {
     base::packed_uid uid;
     footprint_ptr takes;
+    base::ties_ptr ties;                         // of a pod that takes room
     node_entry* node = nullptr;                  // null: takes no room
     bool is_told = false;                        // to the queue
     bool is_finished = false;                    // will not take room any more
@@ -102,8 +105,10 @@ private:
   struct pod_place {
     node_entry* node = nullptr;
     footprint_ptr takes;
+    base::ties_ptr ties;
   };
   void place(std::uint32_t slot, pod_place where, protocol::effects& out);
+  void note_guards(const base::ties& x, protocol::effects& out);
   void tell_queue(pod_slot& s, const api::pod& p, protocol::effects& out);
   void leave_group(pod_slot& s, protocol::effects& out);
   void pod_is_gone(std::uint64_t tag, protocol::effects& out);
@@ -157,7 +162,9 @@ private:
   std::uint64_t last_group_tag_ = 0;
   std::map<base::partition_id, base::epoch_no> fences_; // highest seen in the first list
   bool has_told_fences_ = false;
-  bool has_told_queue_ = false; // anything, in this life
+  std::set<protocol::guard_id> guards_;           // of all terms seen
+  boost::unordered_flat_set<std::uint64_t> read_; // ties whose guards are among them, by id
+  bool has_told_queue_ = false;                   // anything, in this life
   bool was_fresh_ = false;
   bool was_synced_ = false;
   bool is_started_ = false;

@@ -234,6 +234,65 @@ TEST_F(Mirror, the_facts_of_a_node_are_complete) {
   EXPECT_NE(facts->facts_hash, 0u);
 }
 
+/// A pod of another scheduler on n1, with labels and perhaps a distance to pods labelled app=db.
+std::string tied_pod(std::string_view name, std::string_view labels, bool keeps_apart = false) {
+  const auto affinity = keeps_apart
+                            ? R"(,"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnored)"
+                              R"(DuringExecution":[{"topologyKey":"zone","labelSelector":)"
+                              R"({"matchLabels":{"app":"db"}}}]}})"
+                            : "";
+  return fmt::format(R"({{"metadata":{{"namespace":"ns","name":"{}","uid":"uid-{}",)"
+                     R"("resourceVersion":"7","labels":{{{}}}}},"spec":{{"schedulerName":"other",)"
+                     R"("nodeName":"n1","containers":[{{"name":"c"}}]{}}},)"
+                     R"("status":{{"phase":"Running"}}}})",
+                     name, name, labels, affinity);
+}
+
+TEST_F(Mirror, pods_of_every_scheduler_come_with_their_ties_and_equal_ones_share_them) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  line(pods, "ADDED", tied_pod("a", R"("app":"db")"));
+  line(pods, "ADDED", tied_pod("b", R"("app":"db","apps.kubernetes.io/pod-index":"7")"));
+  const auto came = log.all<protocol::pod_arrived>();
+  ASSERT_EQ(came.size(), 2u);
+  ASSERT_NE(came[0].ties, nullptr);
+  EXPECT_EQ(came[0].ties, came[1].ties) << "labels that number pods are left out";
+  line(pods, "MODIFIED", tied_pod("a", R"("app":"web")"));
+  ASSERT_EQ(log.all<protocol::pod_arrived>().size(), 3u) << "other labels are told";
+  EXPECT_NE(log.all<protocol::pod_arrived>()[2].ties, came[0].ties);
+}
+
+TEST_F(Mirror, S15_every_shard_hears_of_a_guard_before_anybody_hears_of_the_pod) {
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  said();
+  line(pods, "ADDED", tied_pod("a", R"("app":"web")", true));
+  auto words = said();
+  ASSERT_EQ(words.size(), shards + 1);
+  EXPECT_EQ(words.front(), "shard(0) guards_seen");
+  EXPECT_EQ(words.back(), shard_of("r1") + " pod_arrived uid-a on N1 takes 0m");
+  line(pods, "ADDED", tied_pod("b", R"("app":"db")", true));
+  words = said();
+  EXPECT_EQ(words.size(), 1u) << "the same guard is not told twice";
+  hear(protocol::received{protocol::to_shard({3}), protocol::view_wanted{}});
+  words = said();
+  ASSERT_GE(words.size(), 2u);
+  EXPECT_EQ(words[0], "shard(3) view_trust stale anew");
+  EXPECT_EQ(words[1], "shard(3) guards_seen");
+}
+
+TEST_F(Mirror, a_pod_of_ours_that_selects_by_a_numbering_label_is_refused_in_words) {
+  synced();
+  line(pods, "ADDED",
+       R"({"metadata":{"namespace":"ns","name":"p","uid":"P","resourceVersion":"7"},"spec":)"
+       R"({"schedulerName":"tutti","containers":[{"name":"c"}],"affinity":{"podAntiAffinity":)"
+       R"({"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone",)"
+       R"("labelSelector":{"matchLabels":{"volcano.sh/task-index":"3"}}}]}}}})");
+  const auto seen = log.all<protocol::pod_seen>();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_NE(seen[0].pod.refused.find("volcano.sh/task-index"), std::string::npos);
+}
+
 TEST_F(Mirror, S10_answers_who_awaits_pods_that_have_come_and_gone_unseen) {
   synced();
   node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
