@@ -21,7 +21,12 @@ std::vector<action_kind> doings() {
       {"node", "", "NODE", {"cpu", "rack"}, "a node comes, or has this much and stands there now"},
       {"node_gone", "F21", "NODE", {}, "a node is deleted; its pods with it"},
       {"cordon", "F21", "NODE", {"off"}, "no more pods for it; off=1: again"},
-      {"gang", "", "GANG", {"members", "min", "cpu", "key"}, "a PodGroup and its pods come"},
+      {"gang",
+       "",
+       "GANG",
+       {"members", "min", "cpu", "key", "app", "apart", "near", "even"},
+       "a PodGroup and its pods come; app: their label; apart, near, even: required anti-affinity, "
+       "affinity and spread, each as LABEL@TOPOLOGY-KEY"},
       {"gang_gone", "F22", "GANG", {}, "all pods of a gang and its PodGroup are deleted"},
       {"group_gone", "F22", "GANG", {}, "a PodGroup is deleted, and its pods stay"},
       {"group_again", "F22", "GANG", {}, "it is made anew, as it was at first"},

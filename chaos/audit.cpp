@@ -216,9 +216,11 @@ void checker::audit_started(const group_truth& group) {
 }
 
 /// Equal members by counting; the smallest `need` of unequal ones each taken for the largest, so
-/// that "fits" is never said wrongly.
+/// that "fits" is never said wrongly. Where terms are weighed it is not known.
 bool checker::fits(const group_truth& group, const std::vector<const pod_truth*>& pending,
                    std::size_t need, const std::string& domain, bool counts_promises) const {
+  if (has_terms_about(pending))
+    return false;
   base::resources most;
   for (const auto* pod : pending) {
     const auto& x = pod->takes.amounts;

@@ -20,6 +20,7 @@
 #include "chaos/patience.hpp"
 #include "chaos/rivalry.hpp"
 #include "chaos/room_book.hpp"
+#include "chaos/term_judge.hpp"
 #include "chaos/truth.hpp"
 #include "protocol/decision.hpp"
 #include "protocol/ownership.hpp"
@@ -72,6 +73,7 @@ private:
     protocol::decision latest; ///< as it stands
     bool is_lost = false;      ///< its disk was lost
     bool is_over = false;      ///< its object has gone with its gang, and its slot with it
+    bool has_begun = false;    ///< a Binding of it has come
     bool is_live() const {
       return !is_lost && first.what == protocol::verdict::committed && !latest.is_done;
     }
@@ -124,6 +126,13 @@ private:
   bool is_of_degraded(const pod_truth& pod) const;
   void pod_changed(const pod_truth* before, const pod_truth* now);
   void check_node(const pod_truth& newly_bound);
+
+  // terms that span nodes (checker_terms.cpp)
+  void follow_departed(const pod_truth* before, const pod_truth* now);
+  std::vector<standing> all_standing() const;
+  void add_seats(const known_decision& x, std::vector<standing>& to) const;
+  void check_terms(const std::string& uid, const std::string& node);
+  bool has_terms_about(const std::vector<const pod_truth*>& pending) const;
 
   // what roles do (checker_roles.cpp)
   void check_shard(sim::process& who, std::uint32_t shard, const protocol::event& e,
@@ -221,7 +230,13 @@ private:
   std::map<std::pair<std::string, std::string>, std::uint32_t> decided_;
   std::map<base::slot_id, std::set<base::pod_uid>> cancels_; ///< asked for, ever
   std::set<std::string> victims_;                            ///< pod uids, ever
-  std::set<std::string> started_; ///< gang uids with a committed decision
+  struct departed {
+    pod_truth pod;
+    std::map<std::string, std::string> labels; ///< of its node
+    base::time_point at;
+  };
+  std::vector<departed> departed_; ///< pods that have left their nodes, ever
+  std::set<std::string> started_;  ///< gang uids with a committed decision
 
   /// Per process and shard.
   struct shard_word {

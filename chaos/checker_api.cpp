@@ -54,7 +54,7 @@ void checker::check_binding(const protocol::http_request& request) {
   if (failed || !decided_.contains({uid, node}))
     say("S3", fmt::format("{} is to be bound to {}, and no durable decision says so",
                           pod_of(request.target), node));
-  else if (!asked_.contains({uid, at(body, "/metadata/resourceVersion")}))
+  else if (check_terms(uid, node); !asked_.contains({uid, at(body, "/metadata/resourceVersion")}))
     say("S3",
         fmt::format("{} is to be bound to {} as of a version that no coordinator has looked at",
                     pod_of(request.target), node));
@@ -79,6 +79,7 @@ bool checker::is_of_degraded(const pod_truth& pod) const {
 }
 
 void checker::pod_changed(const pod_truth* before, const pod_truth* now) {
+  follow_departed(before, now);
   if (now == nullptr || before == nullptr || now->node == before->node)
     return;
   if (look("S6") && !before->node.empty())

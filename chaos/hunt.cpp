@@ -88,7 +88,7 @@ finding run_apart(const schedule& what, const planted_bug* with) {
 }
 
 swarm_options worlds_of(const planted_bug& bug) {
-  return {.replicas = bug.replicas};
+  return {.replicas = bug.replicas, .always_terms = bug.is_of_terms};
 }
 
 finding shown_by(const schedule& what, const planted_bug& bug) {

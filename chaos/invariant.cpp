@@ -24,6 +24,7 @@ const std::vector<invariant>& invariants() {
       {"S12", "A shard with a stale view votes no"},
       {"S13", "Every pending gang is in the queue, in one place"},
       {"S14", "Nothing waits unexplained"},
+      {"S15", "Required affinity, anti-affinity and spread hold over all that was decided before"},
       {"R2", "A yes is taken back only when it is told that the attempt is over"},
       {"R5", "An ack is heard only when the shard's COMMITTED is durable"},
       {"R6", "Bindings begin when the acks of shards, and what is bound, cover the gang"},
@@ -42,13 +43,6 @@ const std::vector<invariant>& invariants() {
       {"E2", "No check of the program itself fails"},
       {"J1", "The judge's own sums are right: those that it keeps up are those made from scratch"},
       {"E3", "The world comes to rest: nobody works on and on while no time passes"},
-  };
-  return all;
-}
-
-const std::vector<invariant>& not_judged() {
-  static const std::vector<invariant> all{
-      {"S15", "Cross-node terms hold: no plan has any yet, since no filter feeds the guards"},
   };
   return all;
 }

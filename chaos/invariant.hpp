@@ -42,8 +42,6 @@ struct invariant {
 /// What the judge looks at: promises of protocol/README.md by number, rules of its coordinators and
 /// shards (R), what is owed to gangs (P), and errors of the program (E).
 const std::vector<invariant>& invariants();
-/// Promises of protocol/README.md that no judge looks at, and why.
-const std::vector<invariant>& not_judged();
 /// Null if there is none of this id.
 const invariant* find_invariant(std::string_view id);
 

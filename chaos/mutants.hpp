@@ -23,6 +23,7 @@ struct planted_bug {
   /// only its saved schedule is run.
   std::uint64_t within;
   std::uint32_t replicas = 1; ///< of the worlds in which it is looked for
+  bool is_of_terms = false;   ///< looked for where gangs have terms among pods
 };
 
 /// All of them; none in a program that was built without TUTTI_MUTANTS.

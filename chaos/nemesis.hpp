@@ -80,7 +80,7 @@ private:
   bool apply(boost::json::object object);
   bool ask(std::string_view method, const std::string& target, const std::string& body);
   void collect_pods();
-  void make_pod(const std::string& name, const std::string& gang, std::int64_t cpu);
+  void make_pod(const std::string& name, const std::string& gang);
 
   // what fails
   bool crash(const action& x);

@@ -30,6 +30,38 @@ json::object pod(const std::string& name, std::int64_t cpu) {
           {"spec", {{"containers", json::array{std::move(main)}}}}};
 }
 
+json::object selector(std::string_view app) {
+  return {{"matchLabels", {{"app", std::string{app}}}}};
+}
+
+/// "a@example.com/rack": pods labelled app=a, in one rack.
+json::object term(std::string_view text) {
+  const auto at = text.find('@');
+  return {{"labelSelector", selector(text.substr(0, at))},
+          {"topologyKey", std::string{text.substr(at + 1)}}};
+}
+
+/// The label of a gang's pods, and what they ask of others.
+void tie(json::object& pod, const action& gang) {
+  if (const auto app = text(gang, "app"); !app.empty())
+    pod["metadata"].as_object()["labels"] = {{"app", app}};
+  auto& spec = pod["spec"].as_object();
+  constexpr const char* required = "requiredDuringSchedulingIgnoredDuringExecution";
+  json::object affinity;
+  if (const auto apart = text(gang, "apart"); !apart.empty())
+    affinity["podAntiAffinity"] = {{required, json::array{term(apart)}}};
+  if (const auto near = text(gang, "near"); !near.empty())
+    affinity["podAffinity"] = {{required, json::array{term(near)}}};
+  if (!affinity.empty())
+    spec["affinity"] = std::move(affinity);
+  if (const auto even = text(gang, "even"); !even.empty()) {
+    auto constraint = term(even);
+    constraint["maxSkew"] = 1;
+    constraint["whenUnsatisfiable"] = "DoNotSchedule";
+    spec["topologySpreadConstraints"] = json::array{std::move(constraint)};
+  }
+}
+
 } // namespace
 
 bool nemesis::apply(boost::json::object object) {
@@ -88,9 +120,13 @@ bool nemesis::cordon(const action& x) {
                                    : R"({"spec":{"unschedulable":true}})");
 }
 
-void nemesis::make_pod(const std::string& name, const std::string& gang, std::int64_t cpu) {
-  auto made = pod(name, cpu);
+void nemesis::make_pod(const std::string& name, const std::string& gang) {
+  const auto pos = gangs_.find(gang);
+  const auto* as = pos == gangs_.end() ? nullptr : pos->second;
+  auto made = pod(name, as == nullptr ? 0 : number(*as, "cpu"));
   auto& spec = made["spec"].as_object();
+  if (as != nullptr)
+    tie(made, *as);
   spec["schedulerName"] = "tutti";
   spec["schedulingGroup"] = {{"podGroupName", gang}};
   apply(std::move(made));
@@ -111,7 +147,7 @@ bool nemesis::gang(const action& x) {
   gangs_[x.target] = &x;
   const bool did = make_group(x);
   for (std::int64_t n = 0; n < number(x, "members"); ++n)
-    make_pod(fmt::format("{}-{}", x.target, n), x.target, number(x, "cpu"));
+    make_pod(fmt::format("{}-{}", x.target, n), x.target);
   return did;
 }
 
@@ -144,7 +180,7 @@ bool nemesis::pod_gone(const action& x) {
   if (!ask("DELETE", std::string{pods_path} + x.target + "?gracePeriodSeconds=0", {}))
     return false;
   if (number(x, "again") == 1)
-    make_pod(x.target, gang, gangs_.contains(gang) ? number(*gangs_.at(gang), "cpu") : 0);
+    make_pod(x.target, gang);
   return true;
 }
 

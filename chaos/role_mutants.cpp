@@ -9,7 +9,7 @@ namespace {
 using enum base::mutant;
 
 constexpr std::string_view victims = "no plan has victims before preemption is built";
-constexpr std::string_view guards = "no filter feeds the guards yet";
+constexpr std::string_view guards = "not looked for in worlds with terms yet";
 constexpr std::string_view writes = "no plan has writes before a Binding yet";
 /// Searched so much, and not seen.
 constexpr std::string_view rare = "not seen in 200 worlds of one process, nor in 150 of three";
@@ -94,8 +94,23 @@ std::vector<role_bug> bugs_of_victims_and_guards() {
        "a new owner of the guard's shard counts from where its predecessor began",
        "shards.Guards.a_new_owner_starts_above_all_versions_of_its_predecessors", guards},
       {forget_what_was_listed, "forget-what-was-listed",
-       "a new owner's first version does not cover the decisions that it has listed",
-       "shards.Guards.S15_a_new_owners_versions_cover_the_decisions_that_it_has_listed", guards},
+       "a new owner does not hold the guards of the decisions that it has listed",
+       "shards.Guards.S15_a_new_owner_holds_the_guards_of_the_decisions_that_it_has_listed",
+       guards},
+      {overlook_new_guards, "overlook-new-guards",
+       "a shard does not ask whether a plan has heard of its guards",
+       "shards.Guards.a_plan_that_has_not_heard_of_a_guard_is_stale", guards},
+      {let_the_unaware_be, "let-the-unaware-be",
+       "what was promised before a guard was known is in nobody's way",
+       "shards.Guards."
+       "S15_what_was_promised_before_a_guard_was_known_keeps_an_exclusive_use_out",
+       guards},
+      {hide_promised_ties, "hide-promised-ties",
+       "the view does not tell of the ties of promised pods",
+       "shards.Guards.the_view_counts_pods_by_their_ties_whether_they_run_or_are_promised", guards},
+      {take_no_shared_guard, "take-no-shared-guard",
+       "a gang whose pods a term of others means takes no guard",
+       "placement.PlanGuards.whom_a_wider_distance_means_asks_every_shard_shared", guards},
   };
 }
 

@@ -14,6 +14,7 @@ using base::random_stream;
 schedule drawing::draw() {
   draw_world();
   draw_gangs();
+  draw_terms();
   draw_users();
   draw_squeeze();
   draw_faults();
@@ -78,6 +79,28 @@ void drawing::draw_gangs() {
     // Half of them come at once: rivals.
     add(users_.chance(1, 2) ? 1ms : some_time(users_), "gang", fmt::format("g{}", g),
         std::move(with));
+  }
+}
+
+/// In every third world the gangs are of two applications, and some of them ask for company, for
+/// distance or for evenness. A stream of its own: the other worlds stay what they were.
+void drawing::draw_terms() {
+  random_stream own{out_.seed, "terms"};
+  if (!own.chance(1, 3) && !how_.always_terms)
+    return;
+  constexpr std::array<std::string_view, 2> apps{"a", "b"};
+  constexpr std::array<std::string_view, 2> keys{"kubernetes.io/hostname", "example.com/rack"};
+  for (std::uint64_t g = 0; g < gangs_; ++g) {
+    auto& with = out_.actions[static_cast<std::size_t>(nodes_ + g)].with;
+    with["app"] = one_of(own, apps);
+    if (own.chance(1, 2))
+      continue; // only asked about
+    constexpr std::array<std::string_view, 4> kinds{"apart", "apart", "near", "even"};
+    const auto kind = one_of(own, kinds);
+    const auto key = one_of(own, keys);
+    // Spread is over pods of the own kind: over others it would hardly ever be met.
+    const auto whom = kind == "even" ? std::string_view{with["app"]} : one_of(own, apps);
+    with[std::string{kind}] = fmt::format("{}@{}", whom, key);
   }
 }
 

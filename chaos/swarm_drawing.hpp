@@ -72,6 +72,7 @@ private:
   base::duration users_time();
   void draw_world();
   void draw_gangs();
+  void draw_terms();
   void draw_users();
   void draw_squeeze();
   void draw_operator();

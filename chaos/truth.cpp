@@ -4,6 +4,7 @@
 
 #include "api/decode.hpp"
 #include "api/dialect.hpp"
+#include "api/pod_terms.hpp"
 #include "api/requests.hpp"
 #include "base/ensure.hpp"
 #include "bridge/pod_view.hpp"
@@ -61,6 +62,7 @@ void truth::take_pod(const sim::api_server::event& e, base::time_point now,
       mark != read->meta.annotations.end())
     x.touch = mark->second;
   x.takes = api::footprint_of(*read);
+  x.ties = std::make_shared<const api::pod_ties>(api::ties_of(*read));
   x.is_ours = e.now->scheduler_name == scheduler_;
   x.is_gated = e.now->is_gated;
   x.is_finished = e.now->is_finished();
@@ -90,9 +92,10 @@ void truth::take_node(const sim::api_server::event& e, base::time_point now) {
   }
   const auto read = api::decode_node(draft{e.now->body}.doc());
   ensure(read.has_value(), name);
-  node_truth x{e.now->uid, name, read->allocatable, !read->unschedulable, {}, false};
+  node_truth x{e.now->uid, name, read->allocatable, !read->unschedulable, {}, false, {}};
   for (const auto& [key, value] : e.now->labels)
     x.labels[key] = value;
+  x.since = pos != nodes_.end() && pos->second.uid == x.uid ? pos->second.since : now;
   // Also if it was deleted meanwhile: a Binding on its way names no uid of a node.
   const auto [before, is_first] = first_labels_.emplace(name, x.labels);
   x.has_moved =

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "api/ties.hpp"
 #include "base/limits.hpp"
 #include "base/resources.hpp"
 #include "base/time.hpp"
@@ -24,7 +26,8 @@ struct pod_truth {
   std::string node;  ///< name; empty = not bound
   std::string touch; ///< the mark of the last touch
   base::footprint takes;
-  bool is_ours = false; ///< names the scheduler under test
+  std::shared_ptr<const api::pod_ties> ties; ///< never null
+  bool is_ours = false;                      ///< names the scheduler under test
   bool is_gated = false;
   bool is_finished = false;
   bool is_deleting = false;
@@ -40,7 +43,8 @@ struct node_truth {
   base::resources allocatable;
   bool is_open = true; ///< schedulable
   std::map<std::string, std::string> labels;
-  bool has_moved = false; ///< its labels are not what a node of this name has come with
+  bool has_moved = false;   ///< its labels are not what a node of this name has come with
+  base::time_point since{}; ///< of its uid
 };
 
 struct group_truth {

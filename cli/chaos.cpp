@@ -274,9 +274,6 @@ int chaos_list() {
   fmt::print("Promises:\n");
   for (const auto& i : chaos::invariants())
     fmt::print("  {:<4} {}\n", i.id, i.sentence);
-  fmt::print("\nNot judged:\n");
-  for (const auto& i : chaos::not_judged())
-    fmt::print("  {:<4} {}\n", i.id, i.sentence);
   fmt::print("\nActions of a schedule:\n");
   for (const auto& k : chaos::action_kinds())
     fmt::print("  {:<12} {:<9} {:<12} {}\n", k.what, k.targets, k.fault, k.meaning);

@@ -118,6 +118,7 @@ role_test run_role_test(std::string_view name, std::string_view bug) {
   const auto dot = name.find('.');
   const std::string folder_of{name.substr(0, dot)};
   const std::map<std::string, std::string> programs{{"protocol", TUTTI_PROTOCOL_TESTS},
+                                                    {"placement", TUTTI_PLACEMENT_TESTS},
                                                     {"shards", TUTTI_SHARDS_TESTS},
                                                     {"bridge", TUTTI_BRIDGE_TESTS},
                                                     {"queue", TUTTI_QUEUE_TESTS},
