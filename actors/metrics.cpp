@@ -247,11 +247,15 @@ void add_view(page& out, scheduler& who) {
   const auto* list = all == nullptr ? nullptr : all->if_contains("resources");
   if (list == nullptr || !list->is_array())
     return;
+  std::map<label_values, std::uint64_t> missed;
   for (const auto& x : list->get_array()) {
     const std::string_view path = x.at("path").as_string();
-    out.sample({"resource"}, {std::string{path.substr(path.rfind('/') + 1)}},
-               x.at("quietMs").to_number<double>() / 1000);
+    const std::string resource{path.substr(path.rfind('/') + 1)};
+    out.sample({"resource"}, {resource}, x.at("quietMs").to_number<double>() / 1000);
+    missed[{resource}] = x.at("missed").to_number<std::uint64_t>();
   }
+  out.counters("gang_watch_events_missed_total",
+               "Objects of which a watch had not told what a list said.", {"resource"}, missed);
 }
 
 void add_api_calls(page& out, const api_calls& all) {

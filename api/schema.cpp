@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -198,13 +199,59 @@ target resolve(const json::object& schemas, const json::object& schema) {
   return {found, ref};
 }
 
+enum class value_type : std::uint8_t { object, array, string, integer, number, boolean, any };
+
+value_type type_of(const json::object& schema) {
+  const auto name = text_of(schema, "type");
+  return name == "object"    ? value_type::object
+         : name == "array"   ? value_type::array
+         : name == "string"  ? value_type::string
+         : name == "integer" ? value_type::integer
+         : name == "number"  ? value_type::number
+         : name == "boolean" ? value_type::boolean
+                             : value_type::any;
+}
+
+/// What a schema says, looked up once.
+struct meaning {
+  target as;
+  value_type type = value_type::any;
+  const json::array* either = nullptr;
+  const json::object* properties = nullptr;
+  const json::object* values = nullptr; ///< of a map
+  const json::object* items = nullptr;
+};
+
+/// Schemas are parsed once and stay, so what they mean is remembered by where they are.
+const meaning& meaning_of(const json::object& schemas, const json::object& schema) {
+  thread_local std::unordered_map<const json::object*, meaning> known;
+  const auto [pos, is_new] = known.try_emplace(&schema);
+  auto& out = pos->second;
+  if (!is_new)
+    return out;
+  out.as = resolve(schemas, schema);
+  const auto& resolved = *out.as.schema;
+  out.type = type_of(resolved);
+  if (const auto* either = resolved.if_contains("oneOf"))
+    out.either = &either->get_array();
+  out.properties = object_in(resolved, "properties");
+  out.values = object_in(resolved, "additionalProperties");
+  out.items = object_in(resolved, "items");
+  return out;
+}
+
 class walker {
 public:
   walker(const json::object& schemas, std::vector<field_error>& errors)
       : schemas_(schemas), errors_(errors) {}
 
   void check_struct(const json::object& value, const target& as, const place& at) {
-    auto* properties = object_in(*as.schema, "properties");
+    check_struct(value, object_in(*as.schema, "properties"), as, at);
+  }
+
+private:
+  void check_struct(const json::object& value, const json::object* properties, const target& as,
+                    const place& at) {
     for (auto& [key, member] : value) {
       place inside{&at, key, std::nullopt, false};
       auto* property = properties ? object_in(*properties, key) : nullptr;
@@ -215,27 +262,29 @@ public:
     }
   }
 
-private:
   void check(const json::value& value, const json::object& schema, const target& owner,
              const place& at) {
     if (value.is_null())
       return;
-    auto as = resolve(schemas_, schema);
-    if (auto* either = as.schema->if_contains("oneOf"))
-      return check_either(value, either->get_array(), as, owner, at);
-    auto type = text_of(*as.schema, "type");
-    if (type == "object")
-      return check_object(value, as, owner, at);
-    if (type == "array")
-      return check_array(value, as, owner, at);
-    if (type == "string")
-      return check_string(value, as, owner, at);
-    if (type == "integer")
-      return check_integer(value, as, owner, at);
-    if (type == "number" && !value.is_number())
-      return report_type(value, "a number", "float64", owner, at);
-    if (type == "boolean" && !value.is_bool())
-      return report_type(value, "true or false", "bool", owner, at);
+    const auto& means = meaning_of(schemas_, schema);
+    if (means.either)
+      return check_either(value, *means.either, means.as, owner, at);
+    switch (means.type) {
+    case value_type::object:
+      return check_object(value, means, owner, at);
+    case value_type::array:
+      return check_array(value, means, owner, at);
+    case value_type::string:
+      return check_string(value, means.as, owner, at);
+    case value_type::integer:
+      return check_integer(value, means.as, owner, at);
+    case value_type::number:
+      return value.is_number() ? void() : report_type(value, "a number", "float64", owner, at);
+    case value_type::boolean:
+      return value.is_bool() ? void() : report_type(value, "true or false", "bool", owner, at);
+    case value_type::any:
+      return;
+    }
   }
 
   void check_either(const json::value& value, const json::array& choices, const target& as,
@@ -254,26 +303,27 @@ private:
                          std::string{amount_words}, read.error().message()});
   }
 
-  void check_object(const json::value& value, const target& as, const target& owner,
+  void check_object(const json::value& value, const meaning& means, const target& owner,
                     const place& at) {
+    const auto& as = means.as;
     auto* object = value.if_object();
     if (!object) {
       auto go = as.name.empty() ? std::string{"map[string]"} + std::string{go_map_value(as)}
                                 : std::string{last_words(as.name, 2)};
       return report_type(value, allowed_object(as), go, owner, at);
     }
-    if (auto* values = object_in(*as.schema, "additionalProperties")) {
+    if (means.values) {
       for (auto& [key, member] : *object)
-        check(member, *values, owner, place{&at, key, std::nullopt, true});
+        check(member, *means.values, owner, place{&at, key, std::nullopt, true});
       return;
     }
     if (!as.is_free())
-      check_struct(*object, as, at);
+      check_struct(*object, means.properties, as, at);
   }
 
-  void check_array(const json::value& value, const target& as, const target& owner,
+  void check_array(const json::value& value, const meaning& means, const target& owner,
                    const place& at) {
-    auto* items = object_in(*as.schema, "items");
+    auto* items = means.items;
     ensure(items != nullptr, path_of(at));
     auto* array = value.if_array();
     if (!array) {

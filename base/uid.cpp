@@ -1,6 +1,7 @@
 // Hexadecimal digits in and out; everything that is not exactly what we would print stays text.
 #include "base/uid.hpp"
 
+#include <array>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -10,6 +11,16 @@ namespace {
 
 constexpr std::size_t text_size = 36;
 constexpr std::string_view digits = "0123456789abcdef";
+constexpr std::uint8_t no_digit = 16;
+
+/// The value of each character as a digit: a table of thousands of pods is filled by them.
+constexpr std::array<std::uint8_t, 256> values = [] {
+  std::array<std::uint8_t, 256> out{};
+  out.fill(no_digit);
+  for (std::uint8_t i = 0; i < digits.size(); ++i)
+    out[static_cast<unsigned char>(digits[i])] = i;
+  return out;
+}();
 
 constexpr bool is_dash(std::size_t position) {
   return position == 8 || position == 13 || position == 18 || position == 23;
@@ -26,8 +37,8 @@ bool parse(std::string_view text, std::uint64_t (&halves)[2]) {
         return false;
       continue;
     }
-    const auto digit = digits.find(text[i]);
-    if (digit == std::string_view::npos)
+    const std::uint64_t digit = values[static_cast<unsigned char>(text[i])];
+    if (digit == no_digit)
       return false;
     auto& half = halves[count++ / 16];
     half = half << 4 | digit;

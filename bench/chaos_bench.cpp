@@ -16,6 +16,7 @@
 
 #include <fmt/core.h>
 
+#include "base/hash.hpp"
 #include "base/random.hpp"
 #include "bench/arguments.hpp"
 #include "bench/json_line.hpp"
@@ -81,6 +82,7 @@ struct pace {
   double deliveries_per_s = 0;
   double ms_per_minute = 0; ///< the median of all worlds
   std::uint64_t deliveries = 0;
+  std::uint64_t steps_hash = 0; ///< of the traces of all worlds
 };
 
 pace measure(std::uint64_t seeds, bool is_judged) {
@@ -94,6 +96,7 @@ pace measure(std::uint64_t seeds, bool is_judged) {
     const auto took = core_seconds() - since;
     all += took;
     out.deliveries += done.deliveries;
+    out.steps_hash = base::hash_combine(out.steps_hash, done.trace_hash);
     each.push_back(1e3 * took * (seconds{minute} / seconds{done.virtual_time}));
   }
   std::sort(each.begin(), each.end());
@@ -116,6 +119,9 @@ int main(int argc, char** argv) {
   print(bench::measured{"chaos", "60 virtual seconds, all checks, median", checked.ms_per_minute,
                         "ms", 250, bar_kind::at_most});
   print(bench::fact{"chaos", "60 virtual seconds, no checks, median", bare.ms_per_minute, "ms"});
+  // Before and after a change for speed this must be the same number: 32 bits of the hash.
+  print(bench::fact{"chaos", "hash of all steps",
+                    static_cast<double>(bare.steps_hash & 0xffff'ffff), ""});
   print(bench::fact{"chaos", "deliveries per world",
                     static_cast<double>(bare.deliveries) / static_cast<double>(seeds), "events"});
   return 0;

@@ -210,9 +210,8 @@ void condition_writer::on_answer(request_id id, const answer& a, base::time_poin
 
 void condition_writer::on_read(request_id id, entry& e, verdict v, std::string_view body,
                                exchange_window& window, protocol::effects& out) {
-  boost::json::error_code ec;
-  const auto value = boost::json::parse({body.data(), body.size()}, ec);
-  const auto* object = ec || v != verdict::done ? nullptr : value.if_object();
+  const parsed_json read{body};
+  const auto* object = v == verdict::done ? read.object() : nullptr;
   const auto* meta = object ? object_at(*object, "metadata") : nullptr;
   if (!meta) {
     retry(id, e, {}, window, out);
@@ -254,9 +253,8 @@ void condition_writer::on_patch(request_id id, entry& e, verdict v, std::string_
   }
   ++writes_;
   e.tries = 0;
-  boost::json::error_code ec;
-  const auto value = boost::json::parse({body.data(), body.size()}, ec);
-  const auto* object = ec ? nullptr : value.if_object();
+  const parsed_json read{body};
+  const auto* object = read.object();
   const auto* meta = object ? object_at(*object, "metadata") : nullptr;
   const auto version = meta ? text_at(*meta, "resourceVersion") : std::string_view{};
   e.known->is_there = true;

@@ -269,9 +269,8 @@ std::vector<chunk> cut(std::string_view bytes, std::size_t size, const decision_
 }
 
 base::result<std::string> read_chunk(std::string_view body) {
-  json::error_code failed;
-  const auto read = json::parse(text(body), failed);
-  const auto* whole = failed ? nullptr : read.if_object();
+  const parsed_json read{body};
+  const auto* whole = read.object();
   const auto* spec = whole ? object_at(*whole, "spec") : nullptr;
   auto data = spec ? from_base64(text_at(*spec, "data")) : std::nullopt;
   if (!data)

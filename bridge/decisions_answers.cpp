@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include <boost/json/array.hpp>
-#include <boost/json/parse.hpp>
 #include <fmt/core.h>
 
 #include "base/ensure.hpp"
@@ -17,23 +16,14 @@ namespace tutti::bridge {
 
 namespace {
 
-namespace json = boost::json;
 using base::code;
 using base::error;
 
-base::result<json::object> parse_object(const std::string& body) {
-  json::error_code failed;
-  auto read = json::parse(json::string_view{body.data(), body.size()}, failed);
-  if (failed || !read.is_object())
-    return error{code::corrupt, "the answer is no JSON object"};
-  return std::move(read.get_object());
-}
-
 base::result<decision_object> parse_decision_object(const std::string& body) {
-  const auto read = parse_object(body);
-  if (!read)
-    return read.error();
-  return read_decision_object(*read);
+  const parsed_json read{body};
+  if (!read.object())
+    return error{code::corrupt, "the answer is no JSON object"};
+  return read_decision_object(*read.object());
 }
 
 } // namespace
@@ -61,12 +51,13 @@ void decisions_role::on_read(request_id id, request& r, verdict v, const std::st
     retry(id, r, step::reading, {}, out);
     return;
   }
-  auto whole = parse_object(body);
-  if (!whole) {
+  const parsed_json read{body};
+  const auto* whole = read.object();
+  if (whole == nullptr) {
     retry(id, r, step::reading, {}, out);
     return;
   }
-  const json::object* object = &*whole;
+  const auto* object = whole;
   if (const auto* items = array_at(*whole, "items")) { // it was looked for in all namespaces
     object = items->empty() ? nullptr : items->front().if_object();
     if (object == nullptr) {
@@ -351,7 +342,8 @@ void decisions_role::on_removed(request_id id, request& r, verdict v, protocol::
 
 void decisions_role::on_page(request_id id, request& r, const std::string& body,
                              protocol::effects& out) {
-  const auto whole = parse_object(body);
+  const parsed_json read{body};
+  const auto* whole = read.object();
   const auto* items = whole ? array_at(*whole, "items") : nullptr;
   const auto* metadata = whole ? object_at(*whole, "metadata") : nullptr;
   if (items == nullptr || metadata == nullptr) {

@@ -7,6 +7,12 @@
 
 namespace tutti::bridge {
 
+parsed_json::parsed_json(std::string_view text) : memory_(first_, sizeof first_), value_(&memory_) {
+  boost::json::error_code failed;
+  value_ = boost::json::parse({text.data(), text.size()}, failed, &memory_);
+  is_read_ = !failed;
+}
+
 const boost::json::object* object_at(const boost::json::object& in, std::string_view key) {
   const auto* found = in.if_contains(key);
   return found ? found->if_object() : nullptr;
@@ -24,10 +30,8 @@ std::string_view text_at(const boost::json::object& in, std::string_view key) {
 }
 
 std::string status_message(const std::string& body) {
-  boost::system::error_code failed;
-  const auto said = boost::json::parse(body, failed);
-  return !failed && said.is_object() ? std::string{text_at(said.get_object(), "message")}
-                                     : std::string{};
+  const parsed_json said{body};
+  return said.object() ? std::string{text_at(*said.object(), "message")} : std::string{};
 }
 
 std::string key_of(const boost::json::object& metadata) {

@@ -1,9 +1,7 @@
 // The partition map: read, changed by compare-and-set, and what of it this replica may run.
 #include <algorithm>
 
-#include <boost/json/monotonic_resource.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <fmt/core.h>
 
@@ -148,10 +146,14 @@ void keeper_role::map_failed(std::string why) {
 
 /// False if the object makes no sense: then nothing of it is believed, and nothing written over it.
 bool keeper_role::take_map(const std::string& body) {
-  boost::json::monotonic_resource memory;
-  boost::json::error_code ec;
-  const auto parsed = boost::json::parse(body, ec, &memory);
-  const auto* object = ec ? nullptr : parsed.if_object();
+  if (body == last_read_.body) { // as nearly always
+    map_problem_.clear();
+    map_version_ = last_read_.version;
+    map_is(last_read_.map);
+    return true;
+  }
+  const parsed_json parsed{body};
+  const auto* object = parsed.object();
   const auto* meta = object ? object_at(*object, "metadata") : nullptr;
   const auto* spec = object ? object_at(*object, "spec") : nullptr;
   auto read =
@@ -167,6 +169,7 @@ bool keeper_role::take_map(const std::string& body) {
   }
   map_problem_.clear();
   map_version_ = text_at(*meta, "resourceVersion");
+  last_read_ = {body, map_version_, *read};
   map_is(std::move(*read));
   return true;
 }

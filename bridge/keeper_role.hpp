@@ -129,6 +129,12 @@ private:
   bool begins_anew_ = false; ///< the Lease is new: all that is ours begins under new epochs
   std::optional<partition_map> map_;
   std::string map_version_;
+  /// What a body that made sense meant: the same one comes again and again.
+  struct {
+    std::string body;
+    std::string version;
+    partition_map map;
+  } last_read_;
   std::string map_problem_;
   std::uint32_t map_failures_ = 0;
   base::time_point map_retry_{};

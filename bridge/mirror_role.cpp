@@ -624,6 +624,7 @@ std::string mirror_role::describe() const {
                     {"fresh", r->is_fresh()},
                     {"forbidden", r->is_forbidden()},
                     {"objects", r->size()},
+                    {"missed", r->swallowed()},
                     {"quietMs", quiet.count()},
                     {"lastFailure", r->last_failure()}});
   }

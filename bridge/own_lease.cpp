@@ -109,9 +109,8 @@ bool own_lease::answer(int status, const std::string& body, base::time_point now
   if (v == verdict::done && was == step::reading)
     return read(body, now);
   if (v == verdict::done) {
-    boost::json::error_code ec;
-    const auto parsed = boost::json::parse(body, ec);
-    const auto* object = ec ? nullptr : parsed.if_object();
+    const parsed_json parsed{body};
+    const auto* object = parsed.object();
     const auto* meta = object ? object_at(*object, "metadata") : nullptr;
     version_ = meta ? text_at(*meta, "resourceVersion") : "";
     is_known_ = !version_.empty();
@@ -141,9 +140,8 @@ bool own_lease::answer(int status, const std::string& body, base::time_point now
 }
 
 bool own_lease::read(const std::string& body, base::time_point now) {
-  boost::json::error_code ec;
-  const auto parsed = boost::json::parse(body, ec);
-  const auto* object = ec ? nullptr : parsed.if_object();
+  const parsed_json parsed{body};
+  const auto* object = parsed.object();
   const auto* meta = object ? object_at(*object, "metadata") : nullptr;
   const auto* spec = object ? object_at(*object, "spec") : nullptr;
   if (!meta || text_at(*meta, "resourceVersion").empty()) {

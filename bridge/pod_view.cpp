@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include <boost/json/array.hpp>
-#include <boost/json/parse.hpp>
 #include <fmt/core.h>
 
 #include "bridge/json_read.hpp"
@@ -38,10 +37,6 @@ bool contains(const boost::json::value& whole, const boost::json::value& part) {
   return whole == part;
 }
 
-boost::json::value parse(std::string_view text, boost::json::error_code& ec) {
-  return boost::json::parse(boost::json::string_view{text.data(), text.size()}, ec);
-}
-
 } // namespace
 
 std::string to_text(const fence& x) {
@@ -60,9 +55,8 @@ std::optional<fence> fence_of(std::string_view text) {
 }
 
 std::optional<pod_view> read_pod_view(std::string_view body) {
-  boost::json::error_code ec;
-  const auto value = parse(body, ec);
-  const auto* object = ec ? nullptr : value.if_object();
+  const parsed_json read{body};
+  const auto* object = read.object();
   const auto* meta = object ? object_at(*object, "metadata") : nullptr;
   if (!meta || text_at(*meta, "uid").empty())
     return std::nullopt;
@@ -87,12 +81,9 @@ std::optional<pod_view> read_pod_view(std::string_view body) {
 }
 
 bool json_contains(std::string_view whole, std::string_view part) {
-  boost::json::error_code ec;
-  const auto there = parse(whole, ec);
-  if (ec)
-    return false;
-  const auto wanted = parse(part, ec);
-  return !ec && contains(there, wanted);
+  const parsed_json there{whole};
+  const parsed_json wanted{part};
+  return there.value() && wanted.value() && contains(*there.value(), *wanted.value());
 }
 
 } // namespace tutti::bridge

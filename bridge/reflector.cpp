@@ -2,7 +2,6 @@
 #include "bridge/reflector.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include <boost/json/monotonic_resource.hpp>
@@ -16,31 +15,15 @@
 #include "bridge/http_text.hpp"
 #include "bridge/json_read.hpp"
 #include "bridge/limits.hpp"
+#include "bridge/line_head.hpp"
 #include "bridge/verdicts.hpp"
+#include "bridge/versions.hpp"
 
 namespace tutti::bridge {
 namespace {
 
 /// What a line of a watch usually is once it is parsed; only larger ones ask the allocator.
 constexpr std::size_t line_bytes_usual = 8192;
-
-constexpr std::uint64_t opaque_bit = std::uint64_t{1} << 63;
-
-/// Versions are numbers since Kubernetes 1.35, which lets old be told from new. Any other text is
-/// only compared for equality: its hash with the highest bit set.
-std::uint64_t version_of(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto* end = text.data() + text.size();
-  const auto [rest, ec] = std::from_chars(text.data(), end, number);
-  const bool is_number = ec == std::errc{} && rest == end && (number & opaque_bit) == 0;
-  return is_number ? number : base::hash_of(text) | opaque_bit;
-}
-
-bool is_not_newer(std::uint64_t version, std::uint64_t known) {
-  if (version == known)
-    return true;
-  return ((version | known) & opaque_bit) == 0 && version < known;
-}
 
 boost::json::value parse(std::string_view text, boost::json::error_code& ec,
                          boost::json::monotonic_resource& memory) {
@@ -57,7 +40,7 @@ identity identity_of(const boost::json::object& object) {
   const auto* meta = object_at(object, "metadata");
   if (!meta)
     return {};
-  return {key_of(*meta), base::hash_of(text_at(*meta, "uid")),
+  return {bridge::key_of(*meta), base::hash_of(text_at(*meta, "uid")),
           version_of(text_at(*meta, "resourceVersion"))};
 }
 
@@ -79,6 +62,7 @@ void reflector::start(std::uint64_t seed, base::time_point now, protocol::effect
   options_.seed = seed;
   begin_list(now, out);
   out.add(protocol::arm{{stall_timer, options_.channel}, base::limits::view_stale_after});
+  arm_check(out);
 }
 
 void reflector::tell_again(base::time_point now, protocol::effects& out) {
@@ -99,14 +83,23 @@ bool reflector::on(const protocol::event& e, base::time_point now, protocol::eff
                    const sink& apply) {
   if (const auto* fired = std::get_if<protocol::timer_fired>(&e)) {
     const auto kind = fired->timer.kind;
-    if (fired->timer.key != options_.channel || (kind != retry_timer && kind != stall_timer))
+    if (fired->timer.key != options_.channel
+        || (kind != retry_timer && kind != stall_timer && kind != check_timer))
       return false;
-    on_timer(kind, now, out);
+    if (kind == check_timer)
+      begin_check(out);
+    else
+      on_timer(kind, now, out);
     return true;
   }
-  auto is_mine = [this](std::uint64_t id) { return (id & 0xff) == options_.channel; };
+  if (check_ && check_->is_asked && on_check(e, out)) {
+    settle_check(now, out);
+    return true;
+  }
+  auto is_mine = [this](std::uint64_t id) { return (id & 0x7f) == options_.channel; };
   auto is_open = [this](std::uint64_t id) {
-    return (id >> 8) == serial_ && state_ != state::waiting && state_ != state::idle;
+    return (id & 0xff) == options_.channel && (id >> 8) == serial_ && state_ != state::waiting
+           && state_ != state::idle;
   };
   return std::visit(
       [&](const auto& x) {
@@ -126,6 +119,7 @@ bool reflector::on(const protocol::event& e, base::time_point now, protocol::eff
             on_lines(x.lines, now, out, apply);
           else if constexpr (std::is_same_v<T, protocol::stream_closed>)
             on_closed(x.why, now, out);
+          settle_check(now, out);
           return true;
         }
         return false;
@@ -148,6 +142,7 @@ void reflector::ask(std::string target, bool is_stream, base::time_point now,
 
 void reflector::begin_list(base::time_point now, protocol::effects& out) {
   ++list_no_;
+  drop_check(out);
   needs_list_ = true;
   continue_.clear();
   if (!options_.streams_list) {
@@ -304,6 +299,8 @@ void reflector::on_lines(const std::string& lines, base::time_point now, protoco
     rest.remove_prefix(end + 1);
     if (line.find_first_not_of("\r\n ") == std::string_view::npos)
       continue;
+    if (is_repetition(line))
+      continue;
     unsigned char first[line_bytes_usual];
     boost::json::monotonic_resource memory{first, sizeof first};
     boost::json::error_code ec;
@@ -317,6 +314,35 @@ void reflector::on_lines(const std::string& lines, base::time_point now, protoco
     hang_up(out);
     fail({.why = "a watch event that cannot be read"}, now, out);
   }
+}
+
+/// Good until the next call.
+const std::string& reflector::key_of(const line_head& x) {
+  looked_for_.assign(x.space);
+  if (!x.space.empty())
+    looked_for_ += '/';
+  return looked_for_ += x.name;
+}
+
+/// True for exactly the version of an object that is known: a list that is heard again says little
+/// else. Then all that such a line means has been done, and it need not be parsed.
+bool reflector::is_repetition(std::string_view line) {
+  const bool is_list = state_ != state::watching;
+  if (is_list ? tells_all_ : base::is_planted(base::mutant::take_any_version))
+    return false;
+  const auto head = read_line_head(line);
+  if (!head || (head->type != "ADDED" && head->type != "MODIFIED"))
+    return false;
+  const auto pos = objects_.find(key_of(*head));
+  if (pos == objects_.end() || pos->second.version != version_of(head->version)
+      || pos->second.uid != base::hash_of(head->uid))
+    return false;
+  pos->second.list = list_no_;
+  if (!is_list) {
+    tries_ = 0;
+    resume_from(head->version);
+  }
+  return true;
 }
 
 bool reflector::on_line(const boost::json::object& line, base::time_point now,
@@ -472,6 +498,10 @@ void reflector::apply_seen(const boost::json::object& object, const sink& apply)
 
 void reflector::apply_deleted(const boost::json::object& object, const sink& apply) {
   const auto seen = identity_of(object);
+  if (check_) {
+    check_->unheard.erase(seen.key);
+    check_->ended.insert(seen.key);
+  }
   const auto pos = objects_.find(seen.key);
   if (pos == objects_.end() || pos->second.uid != seen.uid)
     return;

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -11,6 +13,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "base/time.hpp"
+#include "bridge/line_head.hpp"
 #include "protocol/effects.hpp"
 #include "protocol/events.hpp"
 
@@ -35,6 +38,10 @@ struct change {
 ///                ▲            │ failure ─▶ waiting (doubling) ─▶ watching
 ///                └── waiting ◀┘ 410, ERROR, too large version, silent for `view_stale_after` (F19)
 ///
+/// An event that a healthy watch has swallowed is found by a check: every few minutes the server is
+/// asked for a list beside the watch. Once the watch has come as far, both must agree; if they do
+/// not, the list is begun anew.
+///
 /// A list comes as a stream if the server can (`sendInitialEvents`), else in pages. Lists ask for
 /// the newest state (no resourceVersion), so that a replaced object never comes back.
 ///
@@ -52,6 +59,13 @@ public:
 
   static constexpr std::uint32_t retry_timer = 1; ///< timer_id::kind
   static constexpr std::uint32_t stall_timer = 2;
+  static constexpr std::uint32_t check_timer = 4;
+  /// What the watch has told is compared with a list after this, plus up to as much again. Within
+  /// ten minutes whatever a watch has swallowed is found, with a minute for the watch to come as
+  /// far; a list costs the server as much as that of a client that starts.
+  static constexpr base::duration check_every = std::chrono::minutes{4};
+  /// Of a channel in the ids of exchanges: those of checks.
+  static constexpr std::uint64_t check_bit = 0x80;
 
   explicit reflector(options o) : options_(std::move(o)) {}
 
@@ -82,6 +96,8 @@ public:
   base::time_point last_heard() const { return last_heard_; }
   const std::string& path() const { return options_.path; }
   const std::string& last_failure() const { return last_failure_; }
+  /// Objects that differed from what the watch had told, in all checks so far.
+  std::uint64_t swallowed() const { return swallowed_; }
 
 private:
   enum class state : std::uint8_t {
@@ -110,6 +126,8 @@ private:
   void on_opened(base::time_point now);
   void on_lines(const std::string& lines, base::time_point now, protocol::effects& out,
                 const sink& apply);
+  const std::string& key_of(const line_head& x);
+  bool is_repetition(std::string_view line);
   bool on_line(const boost::json::object& line, base::time_point now, protocol::effects& out,
                const sink& apply);
   void on_error_line(const boost::json::object& status, base::time_point now,
@@ -137,12 +155,34 @@ private:
   void apply_seen(const boost::json::object& object, const sink& apply);
   void apply_deleted(const boost::json::object& object, const sink& apply);
 
+  // reflector_check.cpp
+  /// A list that is compared with what is known, page by page, while the watch goes on.
+  struct check {
+    bool is_asked = false;
+    std::map<std::string, std::uint64_t> unheard; ///< objects and versions that are news to us
+    std::set<std::string> ended;                  ///< the watch has told of their end meanwhile
+    std::optional<std::uint64_t> up_to;           ///< the list's version, once all pages are there
+  };
+  std::uint64_t check_exchange() const;
+  void arm_check(protocol::effects& out);
+  void begin_check(protocol::effects& out);
+  void ask_check_page(std::string target, protocol::effects& out);
+  void drop_check(protocol::effects& out);
+  bool on_check(const protocol::event& e, protocol::effects& out);
+  void on_check_answered(const protocol::answered& e, protocol::effects& out);
+  void compare(const line_head& there);
+  void settle_check(base::time_point now, protocol::effects& out);
+
   options options_;
   table objects_;
+  std::optional<check> check_;
+  std::uint64_t check_serial_ = 0;
+  std::uint64_t swallowed_ = 0;
   state state_ = state::idle;
   std::uint64_t serial_ = 0;  // of the exchange that is open
   std::uint32_t list_no_ = 0; // of the list that runs or ran last
   std::string continue_;      // token of the next page
+  std::string looked_for_;    // a key; here for its memory only
   std::string resume_;        // version to watch from
   std::uint32_t tries_ = 0;   // failures in a row
   bool needs_list_ = true;

@@ -3,7 +3,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 
 #include "bridge/json_read.hpp"
 #include "bridge/limits.hpp"
@@ -12,9 +11,8 @@
 namespace tutti::bridge {
 
 bool replica_watch::take(const std::string& list, base::time_point asked, base::time_point now) {
-  boost::json::error_code ec;
-  const auto parsed = boost::json::parse(list, ec);
-  const auto* object = ec ? nullptr : parsed.if_object();
+  const parsed_json parsed{list};
+  const auto* object = parsed.object();
   const auto* items = object ? array_at(*object, "items") : nullptr;
   if (!items)
     return false;

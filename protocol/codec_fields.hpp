@@ -11,6 +11,8 @@
 // spell it. Lists, nested structs and `shared_ptr<const T>` (absent = null) follow from the type.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <map>
@@ -279,14 +281,46 @@ void take_ties(R from, reader& io) {
 /// Deepest nesting that our schemas reach, with room to grow.
 inline constexpr int nesting_max = 32;
 
+/// The first segment of the message that is being written: a fresh one of 8 KiB for each, filled
+/// with zeros, costs more than most messages do.
+class scratch {
+public:
+  /// Of this thread, if no other message is being written there.
+  scratch() : is_ours_(!std::exchange(is_taken_, true)) {}
+  ~scratch() {
+    if (is_ours_)
+      is_taken_ = false;
+  }
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+
+  /// All zeros, and to be left so. Empty if it is in use.
+  kj::ArrayPtr<capnp::word> words() const {
+    return is_ours_ ? kj::ArrayPtr<capnp::word>{words_.data(), words_.size()} : nullptr;
+  }
+
+private:
+  static inline thread_local std::array<capnp::word, capnp::SUGGESTED_FIRST_SEGMENT_WORDS> words_{};
+  static inline thread_local bool is_taken_ = false;
+  const bool is_ours_;
+};
+
 /// The bytes of what `fill(root)` wrote into a fresh message with this root.
 template <class Root, class Fill>
 std::string write_bytes(Fill fill) {
-  capnp::MallocMessageBuilder message;
-  fill(message.initRoot<Root>());
-  const auto words = capnp::messageToFlatArray(message);
-  const auto bytes = words.asChars();
-  return {bytes.begin(), bytes.size()};
+  const auto write = [&fill](capnp::MallocMessageBuilder& message) {
+    fill(message.initRoot<Root>());
+    const auto words = capnp::messageToFlatArray(message);
+    const auto bytes = words.asChars();
+    return std::string{bytes.begin(), bytes.size()};
+  };
+  const scratch first;
+  if (first.words() == nullptr) {
+    capnp::MallocMessageBuilder message;
+    return write(message);
+  }
+  capnp::MallocMessageBuilder message{first.words()}; // leaves zeros behind
+  return write(message);
 }
 
 /// What `take(root, io)` makes of the bytes. Errors: `corrupt` if they are no such message,
@@ -296,8 +330,14 @@ base::result<T> read_bytes(std::string_view bytes, const char* what, Take take) 
   if (bytes.empty() || bytes.size() % sizeof(capnp::word) != 0)
     return base::error{base::code::corrupt, std::string{what} + ": " + std::to_string(bytes.size())
                                                 + " bytes are no whole words"};
-  auto words = kj::heapArray<capnp::word>(bytes.size() / sizeof(capnp::word));
-  std::copy(bytes.begin(), bytes.end(), words.asChars().begin());
+  kj::Array<capnp::word> copy;
+  kj::ArrayPtr<const capnp::word> words{reinterpret_cast<const capnp::word*>(bytes.data()),
+                                        bytes.size() / sizeof(capnp::word)};
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(capnp::word) != 0) {
+    copy = kj::heapArray<capnp::word>(words.size());
+    std::copy(bytes.begin(), bytes.end(), copy.asChars().begin());
+    words = copy;
+  }
   capnp::ReaderOptions limits;
   limits.traversalLimitInWords = 4 * words.size() + 1024;
   limits.nestingLimit = nesting_max;

@@ -188,7 +188,8 @@ std::string encode(const memories& x) {
 base::result<memories> decode(std::string_view bytes) {
   using base::code;
   boost::system::error_code failed;
-  const auto value = json::parse(bytes, failed);
+  json::monotonic_resource memory;
+  const auto value = json::parse(bytes, failed, &memory);
   if (failed || !value.is_object())
     return base::error{code::corrupt, "queue checkpoint: not an object"};
   const auto& root = value.get_object();

@@ -19,6 +19,8 @@ namespace http = boost::beast::http;
 constexpr std::size_t body_max = 3u << 20;
 /// A client that does not read gets no more events until it has taken these.
 constexpr std::size_t output_max = 8u << 20;
+/// A chunk's size and its line ends.
+constexpr std::size_t chunk_frame_most = 24;
 
 std::string_view phrase_of(int status) {
   auto phrase = http::obsolete_reason(static_cast<http::status>(status));
@@ -127,6 +129,7 @@ bool connection::pump_stream(pending& p, base::time_point now) {
     lines.clear();
     has_more = stream.poll(now, lines);
     if (!lines.empty()) {
+      output_.reserve(output_.size() + lines.size() + chunk_frame_most);
       fmt::format_to(std::back_inserter(output_), "{:x}\r\n", lines.size());
       output_.append(lines).append("\r\n");
     }

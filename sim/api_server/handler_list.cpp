@@ -6,6 +6,11 @@
 
 namespace tutti::sim::api_server {
 
+namespace {
+/// What closes a line of a watch around an object.
+constexpr std::size_t line_end_most = 8;
+} // namespace
+
 response plain(int status, std::string body) {
   response r;
   r.status = status;
@@ -20,6 +25,7 @@ void write_object(const endpoint& what, const object& x, std::string& out) {
     out.append(what.head).append(json::serialize(d.doc()), 1);
     return;
   }
+  out.reserve(out.size() + what.head.size() + x.body.size() + line_end_most);
   out.append(what.head).append(x.body, 1);
 }
 

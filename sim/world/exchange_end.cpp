@@ -35,12 +35,15 @@ exchange_end::~exchange_end() = default;
 
 std::vector<protocol::event> exchange_end::take(std::string_view bytes) {
   std::vector<protocol::event> out;
-  rest_ += bytes;
+  const bool has_rest = !rest_.empty();
+  if (has_rest)
+    bytes = rest_ += bytes;
   auto& http = parser_->http;
   while (!is_over_) {
     boost::system::error_code failed;
-    const auto used = rest_.empty() ? 0 : http.put(boost::asio::buffer(rest_), failed);
-    rest_.erase(0, used);
+    const auto used =
+        bytes.empty() ? 0 : http.put(boost::asio::buffer(bytes.data(), bytes.size()), failed);
+    bytes.remove_prefix(used);
     ensure(!failed || failed == http::error::need_more, failed.message());
     if (is_stream_ && !is_open_ && http.is_header_done() && http.get().result_int() == 200) {
       is_open_ = true;
@@ -60,11 +63,19 @@ std::vector<protocol::event> exchange_end::take(std::string_view bytes) {
     if (failed || used == 0)
       break;
   }
+  if (has_rest)
+    rest_.erase(0, rest_.size() - bytes.size());
+  else
+    rest_ = bytes;
   return out;
 }
 
 void exchange_end::hand_on_lines(std::vector<protocol::event>& out) {
-  pending_ += std::exchange(parser_->http.get().body(), {});
+  auto& body = parser_->http.get().body();
+  if (pending_.empty())
+    pending_.swap(body);
+  else
+    pending_ += std::exchange(body, {});
   const auto end = pending_.rfind('\n');
   if (end == std::string::npos)
     return;

@@ -219,6 +219,17 @@ TEST_F(Reflector, a_version_ahead_of_the_server_waits_and_lists) {
   EXPECT_NE(target().find("sendInitialEvents"), std::string::npos);
 }
 
+TEST_F(Reflector, a_version_that_is_known_is_told_by_its_head_and_not_parsed) {
+  watching();
+  lines(R"({"type":"MODIFIED","object":{"metadata":{"namespace":"ns","name":"b","uid":"b",)"
+        R"("resourceVersion":"6"},"spec":what no parser reads}})"
+        "\n");
+  EXPECT_TRUE(pods.is_fresh());
+  EXPECT_TRUE(heard.empty());
+  lines(event("MODIFIED", object("b", 11)));
+  EXPECT_EQ(said(), std::vector<std::string>{"~b"});
+}
+
 TEST_F(Reflector, repeated_and_older_events_change_nothing) {
   watching();
   lines(event("MODIFIED", object("a", 12)));
