@@ -24,6 +24,8 @@ struct change {
   const boost::json::object* object = nullptr; ///< null for a delete that a list or a reuse of the
                                                ///< name revealed
   std::uint64_t& tag; ///< kept beside the object for whoever follows it; 0 at first
+  /// The object's bytes as the server sent them; empty if there is none, or they are not known.
+  std::string_view text{};
 };
 
 /// A watch can break, fall behind the server's memory (410), fall silent, repeat itself, and say
@@ -82,6 +84,8 @@ public:
   base::time_point last_heard() const { return last_heard_; }
   const std::string& path() const { return options_.path; }
   const std::string& last_failure() const { return last_failure_; }
+  /// Another number with every list that is begun.
+  std::uint32_t list_no() const { return list_no_; }
 
 private:
   enum class state : std::uint8_t {
@@ -110,8 +114,8 @@ private:
   void on_opened(base::time_point now);
   void on_lines(const std::string& lines, base::time_point now, protocol::effects& out,
                 const sink& apply);
-  bool on_line(const boost::json::object& line, base::time_point now, protocol::effects& out,
-               const sink& apply);
+  bool on_line(const boost::json::object& line, std::string_view text, base::time_point now,
+               protocol::effects& out, const sink& apply);
   void on_error_line(const boost::json::object& status, base::time_point now,
                      protocol::effects& out);
   void on_closed(const std::string& why, base::time_point now, protocol::effects& out);
@@ -153,6 +157,7 @@ private:
   bool heard_line_ = false; // on the open stream
   base::time_point asked_{};
   base::time_point last_heard_{};
+  std::string_view text_; // of the object in the line that is being read
   std::string last_failure_;
 };
 
