@@ -17,8 +17,9 @@ using base::code;
 using base::error;
 using protocol::frame_kind;
 
-link_connection::link_connection(bridge::byte_stream_ptr stream, link_times times)
-    : stream_(std::move(stream)), times_(times) {}
+link_connection::link_connection(bridge::byte_stream_ptr stream, link_times times,
+                                 frame_kind carries)
+    : stream_(std::move(stream)), times_(times), carries_(carries) {}
 
 void link_connection::close(error why) {
   if (over_)
@@ -101,14 +102,16 @@ link_connection::greet(protocol::link_hello ours, judge may_come) {
   co_return theirs;
 }
 
-/// Many small messages go in one write; a heartbeat where there is none.
+/// Many small messages go in one write; a heartbeat where there is none, the first at once: the
+/// other side then knows that it was let in.
 asio::awaitable<void> link_connection::speak(std::shared_ptr<link_queue> out) {
   const auto me = shared_from_this();
   static const auto heartbeat = protocol::frame_of(frame_kind::heartbeat);
   for (bool is_first = true; !over_; is_first = false) {
     std::string bytes;
     if (out) {
-      bytes = co_await out->next(limits::link_write_bytes, times_.heartbeat);
+      const auto patience = is_first ? base::duration::zero() : times_.heartbeat;
+      bytes = co_await out->next(limits::link_write_bytes, patience);
     } else if (!is_first) {
       pause_->expires_after(times_.heartbeat);
       co_await pause_->async_wait(bridge::without_exceptions);
@@ -146,7 +149,7 @@ asio::awaitable<error> link_connection::run(std::shared_ptr<link_queue> out, ear
     }
     if (auto first = std::exchange(lasts, {}))
       first();
-    if (frame->kind == frame_kind::envelope && hear)
+    if (frame->kind == carries_ && hear)
       hear(frame->body);
   }
 }

@@ -1,4 +1,4 @@
-// One connection between two replicas, from the greeting to its end.
+// One connection between two processes, from the greeting to its end.
 #pragma once
 
 #include <functional>
@@ -30,14 +30,16 @@ public:
   using judge = std::function<base::result<void>(const std::string&)>;
   using ear = std::function<void(std::string_view)>;
 
-  link_connection(bridge::byte_stream_ptr stream, link_times times);
+  /// Of the frames that come, those of the kind `carries` are heard.
+  link_connection(bridge::byte_stream_ptr stream, link_times times,
+                  protocol::frame_kind carries = protocol::frame_kind::envelope);
 
   /// Says `ours` first. Refuses whom it cannot talk to (`protocol::check_hello`), and whom
   /// `may_come` does not let in, without a word.
   boost::asio::awaitable<base::result<protocol::link_hello>> greet(protocol::link_hello ours,
                                                                    judge may_come);
 
-  /// Says what is in `out` (null: heartbeats only, the first at once), gives `hear` each envelope,
+  /// Says what is in `out` (null: heartbeats only), gives `hear` what comes,
   /// until either side ends. Returns why. `lasts` is called when the first frame behind the
   /// greeting comes: until then the other side may still refuse us.
   boost::asio::awaitable<base::error> run(std::shared_ptr<link_queue> out, ear hear,
@@ -52,6 +54,7 @@ private:
 
   const bridge::byte_stream_ptr stream_;
   const link_times times_;
+  const protocol::frame_kind carries_;
   protocol::frame_reader frames_{protocol::hello_bytes_max};
   std::string buffer_;
   std::optional<boost::asio::steady_timer> watchdog_;

@@ -30,6 +30,7 @@ void link_queue::open() {
 }
 
 void link_queue::close() {
+  refill_ = {};
   const std::lock_guard lock{mutex_};
   is_open_ = false;
   frames_.clear();
@@ -40,6 +41,8 @@ void link_queue::close() {
 /// `push` may come between the look and the wait, on another thread: it finds `is_awaited_` and
 /// posts, and what is posted runs when this coroutine waits.
 asio::awaitable<std::string> link_queue::next(std::size_t most, base::duration patience) {
+  if (const auto refill = refill_)
+    refill();
   {
     std::unique_lock lock{mutex_};
     if (is_open_ && frames_.empty()) {

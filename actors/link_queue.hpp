@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,6 +21,9 @@ public:
   link_queue(boost::asio::any_io_executor where, std::size_t bytes_most)
       : timer_(std::move(where)), bytes_most_(bytes_most) {}
 
+  /// Is called before anything is taken out, by whoever does that: more may be pushed then. Before
+  /// `open`; `close` forgets it.
+  void refill_with(std::function<void()> refill) { refill_ = std::move(refill); }
   /// False if it is full, or nobody empties it: then `frame` is dropped. Any thread.
   bool push(std::string frame);
 
@@ -34,6 +38,7 @@ public:
 private:
   boost::asio::steady_timer timer_;
   const std::size_t bytes_most_;
+  std::function<void()> refill_;
   mutable std::mutex mutex_; // guards what follows
   std::deque<std::string> frames_;
   std::size_t bytes_ = 0;

@@ -3,19 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <initializer_list>
 #include <map>
 #include <string_view>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
-#include <malloc.h>
-#include <unistd.h>
 
 #include "actors/asking.hpp"
 #include "actors/metrics_meter.hpp"
-#include "base/ensure.hpp"
+#include "actors/metrics_page.hpp"
 
 namespace tutti::actors {
 
@@ -23,65 +19,6 @@ namespace {
 
 namespace json = boost::json;
 using protocol::role_kind;
-
-/// Names of labels, in the order of their values.
-using label_names = std::initializer_list<std::string_view>;
-
-/// Writes one metric after the other.
-class page {
-public:
-  void begin(std::string_view name, std::string_view type, std::string_view help) {
-    name_ = name;
-    text_ += fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
-  }
-  template <class Number>
-  void sample(label_names names, const label_values& values, Number x) {
-    text_ += fmt::format("{}{} {}\n", name_, labels(names, values), x);
-  }
-  template <class Number>
-  void one(std::string_view name, std::string_view type, std::string_view help, Number x) {
-    begin(name, type, help);
-    sample({}, {}, x);
-  }
-  void counters(std::string_view name, std::string_view help, label_names names,
-                const std::map<label_values, std::uint64_t>& all) {
-    begin(name, "counter", help);
-    for (const auto& [values, n] : all)
-      sample(names, values, n);
-  }
-  void histograms(std::string_view name, std::string_view help, label_names names,
-                  const std::map<label_values, histogram>& all) {
-    begin(name, "histogram", help);
-    for (const auto& [values, h] : all) {
-      for (std::size_t i = 0; i < histogram::bucket_count; ++i)
-        text_ += fmt::format("{}_bucket{} {}\n", name,
-                             labels(names, values, fmt::format("{:g}", histogram::bound(i))),
-                             h.at_most(i));
-      text_ += fmt::format("{}_bucket{} {}\n", name, labels(names, values, "+Inf"), h.count());
-      text_ += fmt::format("{}_sum{} {}\n", name, labels(names, values), h.sum_seconds());
-      text_ += fmt::format("{}_count{} {}\n", name, labels(names, values), h.count());
-    }
-  }
-
-  std::string take() { return std::move(text_); }
-
-private:
-  /// Values are our own words: nothing in them needs an escape.
-  static std::string labels(label_names names, const label_values& values,
-                            const std::string& at_most = {}) {
-    ensure(names.size() == values.size(), names.size(), values.size());
-    std::string out;
-    std::size_t i = 0;
-    for (const auto name : names)
-      out += fmt::format("{}{}=\"{}\"", out.empty() ? "" : ",", name, values[i++]);
-    if (!at_most.empty())
-      out += fmt::format("{}le=\"{}\"", out.empty() ? "" : ",", at_most);
-    return out.empty() ? out : "{" + out + "}";
-  }
-
-  std::string name_;
-  std::string text_;
-};
 
 /// The numbers below `key` by their names; none if there are no such.
 std::map<std::string, std::int64_t> numbers_at(const json::value& from, std::string_view key) {
@@ -95,7 +32,7 @@ std::map<std::string, std::int64_t> numbers_at(const json::value& from, std::str
   return out;
 }
 
-void add_store(page& out, scheduler& who) {
+void add_store(metrics_page& out, scheduler& who) {
   const auto counted = who.store_counters();
   out.one("gang_store_syncs_total", "counter", "Synced writes of journal and decision log.",
           counted.syncs);
@@ -105,7 +42,7 @@ void add_store(page& out, scheduler& who) {
 }
 
 /// Notes that have a metric of their own, beside `gang_notes_total`.
-void add_notes(page& out, scheduler& who) {
+void add_notes(metrics_page& out, scheduler& who) {
   const auto counts = who.notes().counts();
   std::map<label_values, std::uint64_t> by_name;
   for (const auto& [name, n] : counts)
@@ -152,7 +89,7 @@ std::string_view upstream_queue(std::string_view pool) {
   return {};
 }
 
-void add_gangs(page& out, scheduler& who) {
+void add_gangs(metrics_page& out, scheduler& who) {
   const auto status = ask(who, protocol::to(role_kind::queue), "status");
   out.begin("gang_phase", "gauge", "Gangs by phase.");
   for (const auto& [phase, n] : numbers_at(status, "phases"))
@@ -166,7 +103,7 @@ void add_gangs(page& out, scheduler& who) {
       out.sample({"type", "queue"}, {"podgroup", std::string{queue}}, n);
 }
 
-void add_attempts(page& out, const measures& all) {
+void add_attempts(metrics_page& out, const measures& all) {
   std::map<label_values, std::uint64_t> results;
   for (const auto& [result, h] : all.attempt_duration)
     results[result] = h.count();
@@ -188,7 +125,7 @@ void add_attempts(page& out, const measures& all) {
                  all.phase_duration);
 }
 
-void add_protocol(page& out, const measures& all) {
+void add_protocol(metrics_page& out, const measures& all) {
   out.counters("gang_votes_total", "Votes of shards, by word and primary reason of a no.",
                {"vote", "reason"}, all.votes);
   out.histograms("gang_decision_sync_seconds",
@@ -200,7 +137,7 @@ void add_protocol(page& out, const measures& all) {
           all.epoch.value);
 }
 
-void add_shards(page& out, scheduler& who) {
+void add_shards(metrics_page& out, scheduler& who) {
   std::map<std::string, std::int64_t> by_state;
   const auto here = shards_here(who);
   if (!here)
@@ -226,21 +163,7 @@ void add_shards(page& out, scheduler& who) {
   out.one("gang_silent_shards", "gauge", "Shards of this replica that do not answer.", silent);
 }
 
-/// What the kernel and the allocator say. What is free in the heap is used again, or given back in
-/// a quiet moment.
-void add_memory(page& out) {
-  std::ifstream file{"/proc/self/statm"};
-  std::uint64_t all = 0, resident = 0;
-  if (file >> all >> resident)
-    out.one("process_resident_memory_bytes", "gauge", "Memory of this process in pages of its own.",
-            resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
-  const auto heap = ::mallinfo2();
-  out.begin("gang_heap_bytes", "gauge", "Bytes of the heap, in use and free.");
-  out.sample({"state"}, {"in_use"}, heap.uordblks + heap.hblkhd);
-  out.sample({"state"}, {"free"}, heap.fordblks);
-}
-
-void add_view(page& out, scheduler& who) {
+void add_view(metrics_page& out, scheduler& who) {
   const auto mirror = ask(who, protocol::to(role_kind::mirror), "mirror");
   out.begin("gang_view_age_seconds", "gauge", "Since the last word of the API server's watch.");
   const auto* all = mirror.if_object();
@@ -258,19 +181,8 @@ void add_view(page& out, scheduler& who) {
                "Objects of which a watch had not told what a list said.", {"resource"}, missed);
 }
 
-void add_api_calls(page& out, const api_calls& all) {
-  std::map<label_values, std::uint64_t> rows;
-  for (const auto& [what, n] : all.counts())
-    rows[{what.first.verb, what.first.resource,
-          what.second == 0 ? "unknown" : std::to_string(what.second)}] += n;
-  out.counters("gang_api_requests_total", "Requests to the API server, by status.",
-               {"verb", "resource", "code"}, rows);
-  out.one("gang_missing_rights", "gauge", "Requests that the API server's access rules refuse.",
-          all.missing().size());
-}
-
 /// Replicas are few, and their names stay: they may be labels.
-void add_links(page& out, const std::vector<link_state>& all) {
+void add_links(metrics_page& out, const std::vector<link_state>& all) {
   if (all.empty())
     return;
   std::map<label_values, std::uint64_t> frames;
@@ -288,7 +200,7 @@ void add_links(page& out, const std::vector<link_state>& all) {
 } // namespace
 
 std::string metrics_text(scheduler& who) {
-  page out;
+  metrics_page out;
   const auto measured = who.numbers().now();
   add_gangs(out, who);
   add_attempts(out, measured);

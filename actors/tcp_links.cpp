@@ -18,12 +18,11 @@
 #include <fmt/core.h>
 
 #include "actors/link_connection.hpp"
+#include "actors/link_stream.hpp"
 #include "base/hash.hpp"
 #include "bridge/backoff.hpp"
 #include "bridge/printable.hpp"
 #include "bridge/stream_io.hpp"
-#include "bridge/tcp_connect.hpp"
-#include "bridge/tls_stream.hpp"
 
 namespace tutti::actors {
 
@@ -36,9 +35,6 @@ using base::error;
 // too.
 
 namespace {
-
-/// A name that a stranger says is shown so far.
-constexpr std::size_t name_bytes_shown = 64;
 
 /// What this replica says to another: connected, or trying to be.
 struct line {
@@ -62,14 +58,6 @@ struct guest {
 
 error ended() {
   return {code::unavailable, "ended here"};
-}
-
-/// What fails in TLS says what to do about an API server; here both sides are ours.
-error of_link(const error& e) {
-  const bool is_for_a_human = e.what() == code::bad_input && !e.hint().empty();
-  return is_for_a_human ? error{e.what(), e.message(),
-                                "look at tls.crt and ca.crt of both replicas, and at --link-name"}
-                        : e;
 }
 
 class sockets final : public tcp_links {
@@ -98,10 +86,8 @@ private:
   asio::awaitable<void> keep(std::shared_ptr<line> x);
   asio::awaitable<error> talk(line& x, bool& was_up);
   asio::awaitable<base::result<bridge::byte_stream_ptr>> connect(const line& x);
-  asio::awaitable<void> renew();
   void reach_here(const std::vector<protocol::peer>& live);
   void say(const std::string& replica, const error* why);
-  bool is_news(const std::string& trouble);
   void close_all(const error& why);
   static void stop(line& x, const error& why);
 
@@ -117,8 +103,7 @@ private:
   ear hears_;
   std::map<std::string, std::shared_ptr<line>> lines_; // of the links' thread
   std::set<std::shared_ptr<guest>> guests_;
-  std::set<std::string> told_; // of strangers
-  std::chrono::steady_clock::time_point told_since_{};
+  stranger_news news_;
   bool is_ending_ = false;
 
   mutable std::mutex mutex_; // guards what follows
@@ -130,24 +115,9 @@ base::result<void> sockets::listen() {
   if (identity_)
     if (auto ok = identity_->look(); !ok)
       return ok.error();
+  if (auto ok = listen_at(acceptor_, how_.listen); !ok)
+    return ok;
   boost::system::error_code ec;
-  const auto address = asio::ip::make_address(how_.listen.host, ec);
-  if (ec)
-    return error{code::bad_input, fmt::format("\"{}\" is not an IP address", how_.listen.host),
-                 "give an address of this machine, e.g. 127.0.0.1:10452"};
-  const tcp::endpoint where{address, how_.listen.port};
-  acceptor_.open(where.protocol(), ec);
-  if (!ec)
-    acceptor_.set_option(tcp::acceptor::reuse_address(true), ec);
-  if (!ec)
-    acceptor_.bind(where, ec);
-  if (!ec)
-    acceptor_.listen(asio::socket_base::max_listen_connections, ec);
-  if (ec)
-    return error{
-        ec == asio::error::address_in_use ? code::already_exists : code::bad_input,
-        fmt::format("cannot listen on {}:{}: {}", how_.listen.host, how_.listen.port, ec.message()),
-        "choose another address of this machine, or another port"};
   port_ = acceptor_.local_endpoint(ec).port();
   return {};
 }
@@ -155,8 +125,16 @@ base::result<void> sockets::listen() {
 void sockets::begin(ear hears) {
   hears_ = std::move(hears);
   asio::co_spawn(io_, accept(), asio::detached);
-  if (identity_)
-    asio::co_spawn(io_, renew(), asio::detached);
+  if (identity_) {
+    const renewal_ears tell{[this] { return is_ending_; },
+                            [this](const error& trouble) { say({}, &trouble); },
+                            [this] {
+                              close_all({code::unavailable, "there is a new certificate"});
+                            }};
+    asio::co_spawn(io_,
+                   watch_certificates(*identity_, renewal_, how_.times.certificates_last, tell),
+                   asio::detached);
+  }
   thread_ = std::thread([this] { io_.run(); });
 }
 
@@ -235,45 +213,19 @@ asio::awaitable<void> sockets::welcome(tcp::socket socket, std::shared_ptr<guest
   if (x->now)
     x->now->close(why);
   guests_.erase(x);
-  if (name.empty() && is_news(why.message()))
+  if (name.empty() && news_.is_news(why.message()))
     say({}, &why);
-}
-
-/// Anybody may come, again and again: what is wrong with strangers is told once in a while, and not
-/// in ever other words.
-bool sockets::is_news(const std::string& trouble) {
-  constexpr std::size_t told_most = 16;
-  const auto now = std::chrono::steady_clock::now();
-  if (now - told_since_ >= std::chrono::minutes{1}) {
-    told_.clear();
-    told_since_ = now;
-  }
-  return told_.size() < told_most && told_.insert(trouble).second;
 }
 
 /// Sets `name` once its owner was let in.
 asio::awaitable<error> sockets::serve(tcp::socket socket, guest& x, std::string& name) {
-  boost::system::error_code ignored;
-  socket.set_option(tcp::no_delay{true}, ignored);
-  bridge::tls_byte_stream_ptr shown;
-  bridge::byte_stream_ptr stream;
-  if (identity_) {
-    const auto context = identity_->look();
-    if (!context)
-      co_return context.error();
-    auto made = co_await bridge::tls_accept(std::move(socket), *context, how_.times.patience);
-    if (!made)
-      co_return of_link(made.error());
-    stream = shown = *made;
-  } else {
-    stream = bridge::stream_on(std::move(socket));
-  }
-  const auto me = x.now = std::make_shared<link_connection>(stream, how_.times);
-  const link_connection::judge may_come = [this, shown](const auto& who) -> base::result<void> {
-    if (!shown || shown->is_peer_for(identity_->name_of(who)))
-      return {};
-    return error{code::forbidden, fmt::format("who says to be {} has a certificate for others",
-                                              bridge::printable(who, name_bytes_shown))};
+  auto* who = identity_ ? &*identity_ : nullptr;
+  const auto made = co_await welcome_stream(std::move(socket), who, how_.times.patience);
+  if (!made)
+    co_return made.error();
+  const auto me = x.now = std::make_shared<link_connection>(made->stream, how_.times);
+  const link_connection::judge may_come = [&made, who](const auto& called) {
+    return check_name(*made, who, called);
   };
   const auto greeted = co_await me->greet(hello_, may_come);
   if (!greeted)
@@ -363,24 +315,10 @@ asio::awaitable<base::result<bridge::byte_stream_ptr>> sockets::connect(const li
   const auto where = parse_host_port(x.reached_at);
   if (!where)
     co_return where.error().in("the link address in its Lease");
-  bridge::tls_context_ptr context;
-  if (identity_) {
-    const auto known = identity_->look();
-    if (!known)
-      co_return known.error();
-    context = *known;
-  }
-  const bridge::tcp_target target{where->host, where->port, how_.times.patience};
-  auto socket = co_await bridge::tcp_connect(io_.get_executor(), target);
-  if (!socket)
-    co_return socket.error();
-  if (!context)
-    co_return bridge::stream_on(std::move(*socket));
-  auto stream = co_await bridge::tls_dial(std::move(*socket), context,
-                                          identity_->name_of(x.replica), how_.times.patience);
-  if (!stream)
-    co_return of_link(stream.error());
-  co_return bridge::byte_stream_ptr{std::move(*stream)};
+  const dial_target target{*where, identity_ ? identity_->name_of(x.replica) : x.replica,
+                           how_.times.patience};
+  auto stream = co_await dial_stream(io_.get_executor(), target, identity_ ? &*identity_ : nullptr);
+  co_return stream;
 }
 
 /// One connection to its end; why it ended. Sets `was_up` if the other side has taken us.
@@ -409,26 +347,6 @@ asio::awaitable<error> sockets::talk(line& x, bool& was_up) {
   me->close(why);
   x.now.reset();
   co_return of_link(why); // under TLS 1.3 we learn only now that our certificate was refused
-}
-
-/// Who was let in by an old certificate must show the new one.
-asio::awaitable<void> sockets::renew() {
-  auto version = identity_->version();
-  std::string said;
-  while (!is_ending_) {
-    renewal_.expires_after(how_.times.certificates_last);
-    const auto [ec] = co_await renewal_.async_wait(bridge::without_exceptions);
-    if (ec || is_ending_)
-      co_return;
-    (void)identity_->look(); // `trouble` has it
-    const auto& trouble = identity_->trouble();
-    if (trouble && trouble->message() != said)
-      say({}, &*trouble);
-    said = trouble ? trouble->message() : std::string{};
-    if (identity_->version() != version)
-      close_all({code::unavailable, "there is a new certificate"});
-    version = identity_->version();
-  }
 }
 
 std::vector<link_state> sockets::states() const {

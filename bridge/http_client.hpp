@@ -5,22 +5,16 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <variant>
 
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "bridge/api_client.hpp"
 #include "bridge/identity.hpp"
 #include "bridge/limits.hpp"
 #include "bridge/write_budget.hpp"
-#include "protocol/events.hpp"
 #include "protocol/http.hpp"
 
 namespace tutti::bridge {
-
-/// What becomes of an exchange, in the words of the roles.
-using http_event =
-    std::variant<protocol::answered, protocol::answer_unknown, protocol::stream_opened,
-                 protocol::stream_lines, protocol::stream_closed>;
 
 /// Where bytes come from: `byte_stream.hpp` has the interface.
 class connector;
@@ -48,7 +42,7 @@ connector_ptr connect_by_tls(tcp_target where);
 /// connection turned out to be closed, and anything that was refused with 401 if there is another
 /// identity to try, once: everything else of which a byte may have left is answered
 /// `answer_unknown`, and the roles read back.
-class http_client final {
+class http_client final : public api_client {
 public:
   struct options {
     std::string host_header = "kubernetes";
@@ -67,23 +61,13 @@ public:
     write_budget::options writes{};
     base::duration timeout = limits::exchange_timeout;
   };
-  using callback = std::function<void(http_event)>;
-
   http_client(connector_ptr where, options how);
-  /// Closes everything; no callback runs afterwards. Not to be called from a callback.
-  ~http_client();
+  ~http_client() override;
   http_client(const http_client&) = delete;
   http_client& operator=(const http_client&) = delete;
 
-  /// Begins an exchange. `id` is the caller's and distinct among those that run. `heard` is called
-  /// on the client's thread: once for a single exchange; for a stream `stream_opened`, any number
-  /// of `stream_lines`, then `stream_closed`; or one `answered` (the status is not 200) or
-  /// `answer_unknown`. Thread-safe.
-  void start(std::uint64_t id, protocol::http_request request, callback heard);
-
-  /// Gives up an exchange; `heard` is not called any more once this was carried out on the client's
-  /// thread. What was sent may still take effect. Thread-safe.
-  void hang_up(std::uint64_t id);
+  void start(std::uint64_t id, protocol::http_request request, callback heard) override;
+  void hang_up(std::uint64_t id) override;
 
 private:
   class impl;

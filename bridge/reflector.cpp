@@ -55,6 +55,19 @@ bool ends_initial_events(const boost::json::object& object) {
   return notes && text_at(*notes, "k8s.io/initial-events-end") == "true";
 }
 
+/// What stands behind "object" in a line that has been parsed: servers write the two fields of an
+/// event in one way. Empty for any other.
+std::string_view object_text(const boost::json::object& line, std::string_view text) {
+  constexpr std::string_view before = R"({"type":")", between = R"(","object":)";
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r'))
+    text.remove_suffix(1);
+  const auto head = before.size() + text_at(line, "type").size() + between.size();
+  const bool is_usual = line.size() == 2 && text.size() > head && text.starts_with(before)
+                        && text.substr(0, head).ends_with(between) && text[head] == '{'
+                        && text.ends_with('}');
+  return is_usual ? text.substr(head, text.size() - head - 1) : std::string_view{};
+}
+
 } // namespace
 
 void reflector::start(std::uint64_t seed, base::time_point now, protocol::effects& out) {
@@ -261,6 +274,7 @@ void reflector::on_page(const std::string& body, base::time_point now, protocol:
     return;
   }
   last_heard_ = now;
+  text_ = {};
   const auto* items = array_at(*object, "items");
   if (items)
     for (const auto& item : *items)
@@ -306,7 +320,7 @@ void reflector::on_lines(const std::string& lines, base::time_point now, protoco
     boost::json::error_code ec;
     const auto value = parse(line, ec, memory);
     const auto* object = ec ? nullptr : value.if_object();
-    if (object && on_line(*object, now, out, apply))
+    if (object && on_line(*object, line, now, out, apply))
       continue;
     if (serial != serial_ || state_ == state::waiting)
       return;
@@ -345,8 +359,8 @@ bool reflector::is_repetition(std::string_view line) {
   return true;
 }
 
-bool reflector::on_line(const boost::json::object& line, base::time_point now,
-                        protocol::effects& out, const sink& apply) {
+bool reflector::on_line(const boost::json::object& line, std::string_view text,
+                        base::time_point now, protocol::effects& out, const sink& apply) {
   const auto type = text_at(line, "type");
   const auto* object = object_at(line, "object");
   if (!object)
@@ -366,6 +380,7 @@ bool reflector::on_line(const boost::json::object& line, base::time_point now,
     }
     return true;
   }
+  text_ = object_text(line, text);
   if (type == "DELETED")
     apply_deleted(*object, apply);
   else if (type == "ADDED" || type == "MODIFIED")
@@ -482,7 +497,7 @@ void reflector::apply_seen(const boost::json::object& object, const sink& apply)
     if (!is_list && is_not_newer(seen.version, version_of(resume_)))
       return;
     pos = objects_.emplace(std::move(seen.key), entry{seen.uid, seen.version, 0, list_no_}).first;
-    apply({change::kind::added, pos->first, &object, pos->second.tag});
+    apply({change::kind::added, pos->first, &object, pos->second.tag, text_});
     return;
   }
   auto& known = pos->second;
@@ -493,7 +508,7 @@ void reflector::apply_seen(const boost::json::object& object, const sink& apply)
   if (is_old && !(is_list && tells_all_))
     return;
   known.version = seen.version;
-  apply({change::kind::modified, pos->first, &object, known.tag});
+  apply({change::kind::modified, pos->first, &object, known.tag, text_});
 }
 
 void reflector::apply_deleted(const boost::json::object& object, const sink& apply) {
@@ -511,7 +526,7 @@ void reflector::apply_deleted(const boost::json::object& object, const sink& app
       seen.version != pos->second.version && is_not_newer(seen.version, pos->second.version);
   if (is_older)
     return;
-  apply({change::kind::deleted, pos->first, &object, pos->second.tag});
+  apply({change::kind::deleted, pos->first, &object, pos->second.tag, text_});
   objects_.erase(pos);
 }
 

@@ -27,6 +27,8 @@ struct change {
   const boost::json::object* object = nullptr; ///< null for a delete that a list or a reuse of the
                                                ///< name revealed
   std::uint64_t& tag; ///< kept beside the object for whoever follows it; 0 at first
+  /// The object's bytes as the server sent them; empty if there is none, or they are not known.
+  std::string_view text{};
 };
 
 /// A watch can break, fall behind the server's memory (410), fall silent, repeat itself, and say
@@ -98,6 +100,8 @@ public:
   const std::string& last_failure() const { return last_failure_; }
   /// Objects that differed from what the watch had told, in all checks so far.
   std::uint64_t swallowed() const { return swallowed_; }
+  /// Another number with every list that is begun.
+  std::uint32_t list_no() const { return list_no_; }
 
 private:
   enum class state : std::uint8_t {
@@ -128,8 +132,8 @@ private:
                 const sink& apply);
   const std::string& key_of(const line_head& x);
   bool is_repetition(std::string_view line);
-  bool on_line(const boost::json::object& line, base::time_point now, protocol::effects& out,
-               const sink& apply);
+  bool on_line(const boost::json::object& line, std::string_view text, base::time_point now,
+               protocol::effects& out, const sink& apply);
   void on_error_line(const boost::json::object& status, base::time_point now,
                      protocol::effects& out);
   void on_closed(const std::string& why, base::time_point now, protocol::effects& out);
@@ -193,6 +197,7 @@ private:
   bool heard_line_ = false; // on the open stream
   base::time_point asked_{};
   base::time_point last_heard_{};
+  std::string_view text_; // of the object in the line that is being read
   std::string last_failure_;
 };
 

@@ -147,7 +147,7 @@ json::value deadline_of(const local_options& how) {
   return json::string{fmt::format("{}s", s)};
 }
 
-/// What only one of several replicas has.
+/// What is said to other processes of ours.
 config_field text_field(const char* path, const char* flag, const char* allowed,
                         std::string replica_flags::*where) {
   return {path, flag, allowed,
@@ -178,6 +178,8 @@ std::vector<config_field> make_fields() {
       {"clientConnection.burst", "--burst", "a whole number; 0 = as many as qps",
        [](const v& x, o& how) { return take_count(x, how.burst); },
        [](const o& how) { return how.burst == 0 ? v{} : v(how.burst); }},
+      text_field("clientConnection.bridge", "--bridge", "HOST:PORT of `tutti bridge`",
+                 &replica_flags::bridge),
       {"profiles", "", "a list of {schedulerName: NAME}", take_profiles,
        [](const o& how) { return profiles_of(how.scheduler_names); }},
       {"topology.levels", "--topology", "label keys, outermost first; the last is the rack",

@@ -76,12 +76,22 @@ bool has_pod_groups(const json::object& kinds) {
 
 doorkeeper::doorkeeper(bridge::connector_ptr where, bridge::http_client::options how, words called,
                        const base::clock& time)
-    : called_(std::move(called)), clock_(time) {
+    : doorkeeper(std::move(called), time) {
   how.failed = [this](const error& e, bool needs_human) { on_failed(e, needs_human); };
   client_ = std::make_unique<bridge::http_client>(std::move(where), std::move(how));
 }
 
 doorkeeper::~doorkeeper() = default;
+
+base::result<std::unique_ptr<doorkeeper>>
+doorkeeper::open_with(const client_maker& make, words called, const base::clock& time) {
+  std::unique_ptr<doorkeeper> out{new doorkeeper{std::move(called), time}};
+  auto made = make([me = out.get()](const error& e, bool human) { me->on_failed(e, human); });
+  if (!made)
+    return made.error();
+  out->client_ = std::move(*made);
+  return out;
+}
 
 void doorkeeper::on_failed(const error& e, bool needs_human) {
   const std::lock_guard lock{mutex_};

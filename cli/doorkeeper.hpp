@@ -57,6 +57,13 @@ public:
   /// `time` outlives it.
   doorkeeper(bridge::connector_ptr where, bridge::http_client::options how, words called,
              const base::clock& time);
+  /// The same with any client; `make` gets what is to hear of failures.
+  using failure_ear = std::function<void(const base::error& e, bool needs_human)>;
+  using client_maker =
+      std::function<base::result<std::unique_ptr<bridge::api_client>>(failure_ear)>;
+  /// Errors of `make`.
+  static base::result<std::unique_ptr<doorkeeper>> open_with(const client_maker& make, words called,
+                                                             const base::clock& time);
   ~doorkeeper() override;
 
   /// Asks once and waits. `unavailable` if nobody answers within `patience`, `forbidden` without
@@ -81,6 +88,7 @@ public:
   void hang_up(std::uint64_t id) override;
 
 private:
+  doorkeeper(words called, const base::clock& time) : called_(std::move(called)), clock_(time) {}
   using teller = std::function<void(protocol::event)>;
   struct held {
     protocol::http_request request;
@@ -108,10 +116,10 @@ private:
   std::mutex mutex_; // guards what follows
   state state_ = state::closed;
   std::map<std::uint64_t, held> held_;
-  base::error last_failure_;                    // of a connection
-  std::set<std::string> warned_;                // what was said since the server answered last
-  base::time_point warned_since_{};             // of the first of them
-  std::unique_ptr<bridge::http_client> client_; // last: its thread ends before the rest
+  base::error last_failure_;                   // of a connection
+  std::set<std::string> warned_;               // what was said since the server answered last
+  base::time_point warned_since_{};            // of the first of them
+  std::unique_ptr<bridge::api_client> client_; // last: its thread ends before the rest
 };
 
 } // namespace tutti::cli

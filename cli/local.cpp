@@ -30,6 +30,7 @@
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
 #include "cli/rights_watch.hpp"
+#include "cli/server_door.hpp"
 #include "cli/terminal_line.hpp"
 #include "persistence/rocks_store.hpp"
 #include "sim/api_server/server.hpp"
@@ -185,6 +186,30 @@ base::result<void> start_api(running& all, const local_options& how, const data_
   return {};
 }
 
+/// By way of a bridge, which has the credentials and the budget of writes.
+base::result<void> open_bridge_door(running& all, const local_options& how,
+                                    const base::clock& clock) {
+  const auto name = "bridge " + how.replica.bridge;
+  auto opened = doorkeeper::open_with(
+      [&](doorkeeper::failure_ear failed) {
+        return open_line(how.replica, bridge::this_machine(clock), std::move(failed),
+                         [name, quiet = how.quiet](const error* why) {
+                           if (!quiet)
+                             fmt::print(stderr, "{}: {}\n", name,
+                                        why == nullptr ? "up" : "down, " + why->message());
+                         });
+      },
+      {name, "look at host and port, and at the bridge: its /readyz says what it waits for"},
+      clock);
+  if (!opened)
+    return opened.error();
+  all.door = std::move(*opened);
+  if (!how.quiet)
+    fmt::print(stderr, "API server by {} ({})\n", name,
+               how.replica.tls_dir.empty() ? "plain" : "TLS");
+  return {};
+}
+
 /// Where the scheduler's bytes go: into this process, or to a server elsewhere.
 base::result<void> open_door(running& all, const local_options& how, const base::clock& clock) {
   if (!how.is_elsewhere()) {
@@ -194,30 +219,17 @@ base::result<void> open_door(running& all, const local_options& how, const base:
         doorkeeper::words{"the embedded server", "the machine is busy; try again"}, clock);
     return {};
   }
-  const auto machine = bridge::this_machine(clock);
-  const auto where = find_access(how.elsewhere, api_environment::of_this_process(), *machine);
-  if (!where)
-    return where.error();
-  auto access = open_access(*where, machine, [] { return signalled != 0; });
-  if (!access)
-    return access.error();
-  if (how.qps > 0)
-    access->how.writes = {.per_second = static_cast<double>(how.qps),
-                          .burst = static_cast<double>(how.burst > 0 ? how.burst : how.qps)};
-  for (const auto& danger : access->dangers)
-    print_warning(danger);
-  if (!how.quiet)
-    for (const auto& warning : access->warnings)
-      print_warning(warning);
-  const bool was_searched = how.is_replica || how.elsewhere.server.empty();
-  if (was_searched && !how.quiet)
-    fmt::print(stderr, "API server {} ({})\n", access->name, access->origin);
-  const auto* if_silent =
-      where->server.is_tls
-          ? "look at the address, the network and its firewalls"
-          : "look at host and port; a server that speaks TLS only is called https://";
-  all.door = std::make_unique<doorkeeper>(access->by, access->how,
-                                          doorkeeper::words{access->name, if_silent}, clock);
+  if (!how.replica.bridge.empty())
+    return open_bridge_door(all, how, clock);
+  auto opened = open_server_door({.where = how.elsewhere,
+                                  .qps = how.qps,
+                                  .burst = how.burst,
+                                  .quiet = how.quiet,
+                                  .names_server = how.is_replica || how.elsewhere.server.empty()},
+                                 clock, [] { return signalled != 0; });
+  if (!opened)
+    return opened.error();
+  all.door = std::move(*opened);
   return {};
 }
 

@@ -111,6 +111,17 @@ base::result<void> check_budget(const local_options& how) {
   return {};
 }
 
+/// Who speaks by way of a bridge has neither credentials nor a budget of its own.
+base::result<void> check_bridged(const local_options& how) {
+  if (how.replica.bridge.empty())
+    return {};
+  return excludes("--bridge",
+                  {{"--kubeconfig", !how.elsewhere.kubeconfig.empty()},
+                   {"--context", !how.elsewhere.context.empty()},
+                   {"--qps", how.qps != 0}},
+                  "the bridge has the connection to the API server: give it to `tutti bridge`");
+}
+
 base::result<void> in(const char* flag, base::result<void> x) {
   return x ? x : x.error().in(flag);
 }
@@ -138,7 +149,7 @@ base::result<void> check_local(const local_options& how, const std::string& faul
        {check_fault(fault), check_server(how.elsewhere.server),
         in("--listen", check_address(how.listen)), in("--admin", check_address(how.admin)),
         check_combination(how), in("--topology", check_levels(how.levels)), check_budget(how),
-        check_replica(how.replica)})
+        check_bridged(how), check_replica(how.replica)})
     if (!found)
       return found;
   return {};

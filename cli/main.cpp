@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "base/time.hpp"
+#include "cli/bridge_verbs.hpp"
 #include "cli/cancel.hpp"
 #include "cli/chaos_verbs.hpp"
 #include "cli/completion.hpp"
@@ -311,6 +312,9 @@ int run_cluster_scheduler(arguments& a, const CLI::App& verb) {
 }
 
 void add_replica(CLI::App& verb, cli::replica_flags& o) {
+  verb.add_option("--bridge", o.bridge,
+                  "reach the API server through the `tutti bridge` at this address (HOST:PORT)")
+      ->envname("TUTTI_BRIDGE");
   verb.add_option("--replica", o.name, "its name among several that share the cluster")
       ->envname("TUTTI_REPLICA");
   verb.add_option("--link", o.link, "hear the other replicas here (HOST:PORT)");
@@ -349,7 +353,8 @@ void add_scheduler(CLI::App& app, arguments& a) {
                            "  tutti scheduler --data-dir ~/tutti     # in a pod, by its service "
                            "account\n"
                            "  tutti scheduler --config /etc/tutti/config.yaml\n"
-                           "  tutti scheduler --data-dir ~/a --replica a --link 127.0.0.1:10452"}
+                           "  tutti scheduler --data-dir ~/a --replica a --link 127.0.0.1:10452\n"
+                           "  tutti scheduler --data-dir ~/tutti --bridge 127.0.0.1:10453"}
                + exit_codes);
   verb->callback([&a, verb] { a.run = [&a, verb] { return run_cluster_scheduler(a, *verb); }; });
 }
@@ -479,6 +484,7 @@ int main(int argc, char** argv) {
   add_plan(app, a);
   add_local(app, a);
   add_scheduler(app, a);
+  cli::add_bridge_verb(app, a.run);
   add_get(app, a);
   add_gang_verb(app, a, "describe", "Everything about one gang", "tutti describe gang ring",
                 cli::describe_gang);

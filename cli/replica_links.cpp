@@ -26,10 +26,14 @@ error wrong(std::string what, std::string hint) {
 }
 
 base::result<void> check_alone(const replica_flags& how) {
+  const bool speaks = !how.bridge.empty(); // certificates are for the bridge, too
   const std::pair<const char*, bool> given[] = {
-      {"--link", !how.link.empty()},        {"--link-address", !how.address.empty()},
-      {"--link-tls", !how.tls_dir.empty()}, {"--link-name", !how.certificate_name.empty()},
-      {"--link-plain", how.is_plain},       {"--lease-duration", how.lease_s != 0}};
+      {"--link", !how.link.empty()},
+      {"--link-address", !how.address.empty()},
+      {"--link-tls", !speaks && !how.tls_dir.empty()},
+      {"--link-name", !speaks && !how.certificate_name.empty()},
+      {"--link-plain", !speaks && how.is_plain},
+      {"--lease-duration", how.lease_s != 0}};
   for (const auto& [flag, is_given] : given)
     if (is_given)
       return wrong(fmt::format("{} is for one of several replicas", flag),
@@ -37,11 +41,39 @@ base::result<void> check_alone(const replica_flags& how) {
   return {};
 }
 
+/// Of connections, whoever is at the other end.
+base::result<void> check_certificates(const replica_flags& how) {
+  if (!how.tls_dir.empty() && how.is_plain)
+    return wrong("--link-tls and --link-plain exclude each other", "leave one of them out");
+  if (!how.certificate_name.empty() && how.tls_dir.empty())
+    return wrong("--link-name needs --link-tls", "without certificates there are no names in them");
+  return {};
+}
+
+base::result<void> check_way_to_bridge(const replica_flags& how) {
+  if (how.bridge.empty())
+    return {};
+  const auto where = actors::parse_host_port(how.bridge);
+  if (!where)
+    return where.error().in("--bridge");
+  if (where->port == 0 || is_everywhere(where->host))
+    return wrong(fmt::format("--bridge {} cannot be called", how.bridge),
+                 "give the host and port by which `tutti bridge` is reached from here");
+  if (how.tls_dir.empty() && !how.is_plain && !actors::is_loopback(where->host))
+    return wrong("a bridge on another machine needs --link-tls",
+                 "who is on the way can read and change everything; --link-plain if nobody is");
+  return {};
+}
+
 } // namespace
 
 base::result<void> check_replica(const replica_flags& how) {
-  if (how.is_alone())
-    return check_alone(how);
+  if (auto ok = check_way_to_bridge(how); !ok)
+    return ok;
+  if (how.is_alone()) {
+    const auto ok = check_alone(how);
+    return ok ? check_certificates(how) : ok;
+  }
   if (!protocol::is_replica_name(how.name))
     return wrong(fmt::format("--replica \"{}\" is no name", how.name),
                  fmt::format("lower case letters, digits and -, at most {} of them; the name of "
@@ -60,14 +92,12 @@ base::result<void> check_replica(const replica_flags& how) {
   if (how.address.empty() && is_everywhere(listens->host))
     return wrong(fmt::format("--link {} cannot be called", how.link),
                  "add --link-address HOST:PORT, by which the other replicas reach this one");
-  if (!how.tls_dir.empty() && how.is_plain)
-    return wrong("--link-tls and --link-plain exclude each other", "leave one of them out");
+  if (auto ok = check_certificates(how); !ok)
+    return ok;
   if (how.tls_dir.empty() && !how.is_plain && !actors::is_loopback(listens->host))
     return wrong(
         "a link that other machines reach needs --link-tls",
         "whoever reaches it can change what is reserved; --link-plain if only replicas do");
-  if (!how.certificate_name.empty() && how.tls_dir.empty())
-    return wrong("--link-name needs --link-tls", "without certificates there are no names in them");
   return {};
 }
 
@@ -88,6 +118,27 @@ open_links(const replica_flags& how, std::string cluster, std::shared_ptr<bridge
   auto opened = actors::tcp_links::open(std::move(o));
   if (!opened)
     return opened.error().in(how.tls_dir.empty() ? "--link" : "--link, --link-tls");
+  return opened;
+}
+
+base::result<std::unique_ptr<bridge::api_client>>
+open_line(const replica_flags& how, std::shared_ptr<bridge::machine> machine,
+          std::function<void(const error& e, bool needs_human)> failed,
+          std::function<void(const error* why)> changed) {
+  auto where = actors::parse_host_port(how.bridge);
+  if (!where)
+    return where.error().in("--bridge");
+  actors::bridge_line_options o;
+  o.scheduler = how.is_alone() ? lone_name : how.name;
+  o.bridge = std::move(*where);
+  if (!how.tls_dir.empty())
+    o.tls = actors::link_files{how.tls_dir, how.certificate_name};
+  o.machine = std::move(machine);
+  o.failed = std::move(failed);
+  o.changed = std::move(changed);
+  auto opened = actors::open_bridge_line(std::move(o));
+  if (!opened)
+    return opened.error().in("--bridge, --link-tls");
   return opened;
 }
 

@@ -37,12 +37,13 @@ KUSTOMIZE = {
     "kustomize/replicas": ["kustomization", "namespace", "crds", "rbac", "config", "statefulset",
                            "disruption-budget", "service", "network-policy"],
     "kustomize/cert-manager": ["link-certificates"],
+    "kustomize/bridge": ["bridge"],
     "monitoring": ["service-monitor", "prometheus-rule"],
 }
 TEMPLATES = ["rbac", "config", "statefulset", "disruption-budget", "service", "network-policy",
-             "link-certificates", "service-monitor", "prometheus-rule", "dashboards"]
+             "bridge", "link-certificates", "service-monitor", "prometheus-rule", "dashboards"]
 # Maps of which only the program or Kubernetes knows what may stand in them.
-FREE = {"config", "resources"}
+FREE = {"config", "resources", "bridge.resources"}
 
 
 def read(path):
@@ -189,6 +190,7 @@ def values_of(folder):
     if not folder.startswith("kustomize/") or folder.endswith("cert-manager"):
         values["monitoring"] = {key: True for key in values["monitoring"]}
         values["link"]["certManager"] = True
+    values["bridge"]["enabled"] = folder == "kustomize/bridge"
     return values
 
 
@@ -221,7 +223,8 @@ def rendered():
 
 def strangers(known):
     """Files in folders that are written whole which nobody writes."""
-    by_hand = {"chart/templates/NOTES.txt", "kustomize/cert-manager/kustomization.yaml"}
+    by_hand = {"chart/templates/NOTES.txt", "kustomize/cert-manager/kustomization.yaml",
+               "kustomize/bridge/kustomization.yaml"}
     for folder in ("chart/templates", "chart/files", "chart/crds", "kustomize"):
         for path in (HERE / folder).rglob("*"):
             name = path.relative_to(HERE).as_posix()

@@ -26,7 +26,7 @@ std::uint32_t size_in(std::string_view head) {
 
 bool is_known(std::uint8_t kind) {
   return kind >= static_cast<std::uint8_t>(frame_kind::hello)
-         && kind <= static_cast<std::uint8_t>(frame_kind::envelope);
+         && kind <= static_cast<std::uint8_t>(frame_kind::exchange);
 }
 
 } // namespace
@@ -49,7 +49,14 @@ base::result<void> check_hello(const link_hello& ours, const link_hello& theirs)
   if (!ours.cluster.empty() && !theirs.cluster.empty() && ours.cluster != theirs.cluster)
     return error{code::foreign, fmt::format("replica {} serves another cluster", theirs.replica),
                  "look at the addresses in the Leases of the replicas"};
-  if (ours.replica == theirs.replica)
+  if (ours.purpose != theirs.purpose)
+    return error{code::bad_input,
+                 ours.purpose == link_purpose::bridge
+                     ? fmt::format("{} speaks as one of several replicas does", theirs.replica)
+                     : fmt::format("{} speaks as a bridge and its schedulers do", theirs.replica),
+                 "--bridge wants the address of --listen of `tutti bridge`, replicas find each "
+                 "other's --link by themselves"};
+  if (ours.purpose == link_purpose::replicas && ours.replica == theirs.replica)
     return error{code::already_exists,
                  fmt::format("the other side is called {}, too", theirs.replica),
                  "give every replica a name of its own"};

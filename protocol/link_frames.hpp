@@ -1,9 +1,11 @@
-// How frames stand one behind another on a connection between two replicas: lengths, kinds, and the
-// greeting. Pure: bytes in, frames out; `actors/tcp_links.hpp` has the sockets.
+// How frames stand one behind another on a connection between two replicas, or of a scheduler at
+// its bridge: lengths, kinds, and the greeting. Pure: bytes in, frames out; `actors/tcp_links.hpp`
+// has the sockets.
 //
 //     frame  = size  kind  three zero bytes  body
 //     size   = u32, little endian: the bytes of the body
-//     kind   = u8: 1 hello (links.capnp), 2 heartbeat (no body), 3 envelope (messages.capnp)
+//     kind   = u8: 1 hello (links.capnp), 2 heartbeat (no body), 3 envelope (messages.capnp),
+//              4 exchange (bridge.capnp)
 //
 // The first frame of each side is its hello. Kinds that a reader does not know are passed over, so
 // that a later version may say more; a byte that must be zero and is not, is of a version that had
@@ -21,7 +23,10 @@
 
 namespace tutti::protocol {
 
-enum class frame_kind : std::uint8_t { hello = 1, heartbeat = 2, envelope = 3 };
+enum class frame_kind : std::uint8_t { hello = 1, heartbeat = 2, envelope = 3, exchange = 4 };
+
+/// What a connection is for: both sides must mean the same.
+enum class link_purpose : std::uint8_t { replicas = 0, bridge = 1 };
 
 /// The version of frames that this program speaks, and the oldest that it still understands.
 inline constexpr std::uint16_t link_version = 1;
@@ -40,6 +45,7 @@ struct link_hello {
   std::uint16_t oldest = link_version_oldest;
   std::string cluster; ///< empty: not known yet
   std::string replica;
+  link_purpose purpose = link_purpose::replicas;
   friend bool operator==(const link_hello&, const link_hello&) = default;
 };
 
@@ -48,7 +54,8 @@ std::string encode(const link_hello& x);
 /// Errors as `decode_envelope`; `bad_input` if it says a name that no replica can have.
 base::result<link_hello> decode_link_hello(std::string_view bytes);
 /// Whether the two can talk. `newer_format`: one of them is too old for the other; `foreign`: they
-/// serve two clusters; `already_exists`: they have the same name.
+/// serve two clusters; `bad_input`: one of them is a bridge, or calls one, and the other does not;
+/// `already_exists`: two replicas have the same name.
 base::result<void> check_hello(const link_hello& ours, const link_hello& theirs);
 
 /// A whole frame.

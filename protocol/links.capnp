@@ -1,4 +1,4 @@
-# What is said on a connection between two replicas outside of any envelope. The rules for changes
+# What is said on a connection between two processes outside of any envelope. The rules for changes
 # are those of messages.capnp.
 @0xd1f9b7f6a2c3e581;
 
@@ -12,4 +12,5 @@ struct LinkHello @0xf9ea0a758dda308a {
   oldest @1 :UInt16;
   cluster @2 :Text; # uid of the namespace kube-system; empty: not known yet
   replica @3 :Text;
+  purpose @4 :UInt8; # what the connection is for: 0 = between replicas, 1 = a scheduler at a bridge
 }

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "protocol/link_frames.hpp"
+#include "tests/actors/machine_files.hpp"
 #include "tests/actors/waiting.hpp"
 #include "tests/bridge/certificates.hpp"
 
@@ -24,31 +25,6 @@ using namespace std::chrono_literals;
 using base::code;
 namespace asio = boost::asio;
 namespace tls = testing_tls;
-
-/// Files that a test writes, and a clock that runs as fast as it likes.
-class files final : public bridge::machine {
-public:
-  void write(const std::string& file, std::string text) {
-    const std::lock_guard lock{mutex_};
-    texts_[file] = std::move(text);
-  }
-  base::result<std::string> read(const std::string& file) override {
-    const std::lock_guard lock{mutex_};
-    const auto pos = texts_.find(file);
-    if (pos == texts_.end())
-      return base::error{code::not_found, "No such file or directory"};
-    return pos->second;
-  }
-  base::result<std::string> run(const program&, const std::atomic<bool>&) override {
-    return base::error{code::internal, "nobody runs programs here"};
-  }
-  const base::clock& clock() const override { return clock_; }
-
-private:
-  base::system_clock clock_;
-  std::mutex mutex_;
-  std::map<std::string, std::string> texts_;
-};
 
 const tls::authority& ours() {
   static const tls::authority x{"our authority"};
@@ -324,7 +300,7 @@ TEST(TlsLinks, refuse_who_has_a_certificate_for_another_name) {
   b.open_showing(ours().issue({.names = {"DNS:somebody"}}));
   a.reaches(b);
   EXPECT_TRUE(eventually([&] { return a.was_told(code::bad_input); })) << a.words();
-  EXPECT_EQ(a.hint(), "look at tls.crt and ca.crt of both replicas, and at --link-name");
+  EXPECT_EQ(a.hint(), "look at tls.crt and ca.crt of both sides, and at --link-name");
   b.reaches(a);
   EXPECT_TRUE(eventually([&] { return a.was_told(code::forbidden); })) << a.words();
   EXPECT_FALSE(a.is_up());

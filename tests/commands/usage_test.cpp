@@ -19,9 +19,9 @@ TEST_P(Help, says_what_the_verb_does_and_what_its_exit_codes_mean) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Help,
-                         testing::Values("plan", "local", "scheduler", "get", "describe", "explain",
-                                         "trace", "retry", "status", "top", "wait", "cancel",
-                                         "version", "completion", "help"),
+                         testing::Values("plan", "local", "scheduler", "bridge", "get", "describe",
+                                         "explain", "trace", "retry", "status", "top", "wait",
+                                         "cancel", "version", "completion", "help"),
                          [](const auto& x) { return std::string{x.param}; });
 
 TEST(Usage, help_lists_all_verbs) {
@@ -52,7 +52,8 @@ TEST(Usage, an_unknown_verb_is_answered_with_the_nearest_one) {
   EXPECT_EQ(said.err, "error: there is no verb \"explian\"\nhint: did you mean `tutti explain`?\n");
   const auto far = run({"frobnicate"});
   EXPECT_EQ(far.code(), 2);
-  EXPECT_NE(far.err.find("hint: there are plan, local, scheduler, get, "), std::string::npos)
+  EXPECT_NE(far.err.find("hint: there are plan, local, scheduler, bridge, get, "),
+            std::string::npos)
       << far.err;
 }
 

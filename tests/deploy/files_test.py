@@ -39,8 +39,10 @@ class Rendering(unittest.TestCase):
         templates = "".join(x.read_text(encoding="utf-8")
                             for x in (DEPLOY / "chart/templates").iterdir())
 
+        whole = (".config", ".resources", ".bridge.resources")
+
         def look(value, path):
-            if isinstance(value, dict) and value and path not in (".config", ".resources"):
+            if isinstance(value, dict) and value and path not in whole:
                 for key, below in value.items():
                     look(below, f"{path}.{key}")
             else:
@@ -188,6 +190,51 @@ class Names(unittest.TestCase):
         self.assertGreater(one(several, "StatefulSet")["spec"]["replicas"], 1)
         self.assertNotIn("volumeClaimTemplates", one(several, "StatefulSet")["spec"])
         self.assertEqual(one(several, "PodDisruptionBudget")["spec"]["maxUnavailable"], 1)
+
+
+class Bridge(unittest.TestCase):
+    """The component that puts a bridge between replicas and their API server."""
+    LABELS = {"app.kubernetes.io/name": "tutti", "app.kubernetes.io/component": "bridge"}
+
+    def setUp(self):
+        self.objects = objects_of("kustomize/bridge")
+        self.pod = one(self.objects, "Deployment")["spec"]["template"]
+        self.container = self.pod["spec"]["containers"][0]
+        self.ports = {x["name"]: x["containerPort"] for x in self.container["ports"]}
+
+    def test_its_selectors_find_its_pod_and_no_scheduler(self):
+        self.assertEqual(self.pod["metadata"]["labels"], self.LABELS)
+        self.assertNotEqual(self.LABELS, SELECTOR)
+        self.assertEqual(one(self.objects, "Deployment")["spec"]["selector"]["matchLabels"],
+                         self.LABELS)
+        self.assertEqual(one(self.objects, "Service")["spec"]["selector"], self.LABELS)
+        policy = one(self.objects, "NetworkPolicy")["spec"]
+        self.assertEqual(policy["podSelector"]["matchLabels"], self.LABELS)
+        let_in = {rule["ports"][0]["port"]: rule["from"][0] for rule in policy["ingress"]}
+        self.assertEqual(set(let_in), set(self.ports))
+        self.assertEqual(let_in["bridge"], {"podSelector": {"matchLabels": SELECTOR}})
+
+    def test_it_listens_where_it_is_called_and_shows_what_replicas_show(self):
+        flags = dict(x.removeprefix("--").split("=", 1) for x in self.container["args"][1:])
+        self.assertEqual(flags["listen"], f"0.0.0.0:{self.ports['bridge']}")
+        self.assertEqual(flags["admin"], f"0.0.0.0:{self.ports['admin']}")
+        for x in one(self.objects, "Service")["spec"]["ports"]:
+            self.assertEqual(x["port"], self.ports[x["targetPort"]])
+        replica = scheduler_of(objects_of("kustomize/replicas"))
+        for flag in ("link-tls", "link-name"):
+            self.assertIn(f"--{flag}={flags[flag]}", replica["args"])
+        volumes = workload_of(objects_of("kustomize/replicas"))["spec"]["template"]["spec"]
+        self.assertIn(self.pod["spec"]["volumes"][0], volumes["volumes"])
+        patch = documents_of("kustomize/bridge/kustomization.yaml")[0]["patches"][0]["patch"]
+        self.assertIn(f"tutti-bridge:{self.ports['bridge']}", patch)
+
+    def test_it_keeps_to_the_same_rules_as_a_scheduler(self):
+        scheduler = workload_of(objects_of("kustomize/replicas"))["spec"]["template"]["spec"]
+        self.assertEqual(self.pod["spec"]["serviceAccountName"], scheduler["serviceAccountName"])
+        self.assertEqual(self.container["image"], scheduler["containers"][0]["image"])
+        self.assertEqual(self.container["securityContext"],
+                         scheduler["containers"][0]["securityContext"])
+        self.assertTrue(self.pod["spec"]["securityContext"]["runAsNonRoot"])
 
 
 class Security(unittest.TestCase):

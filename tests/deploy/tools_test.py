@@ -90,6 +90,11 @@ def the_chart_says_what_kustomize_says():
     whole = [x for folder in ("kustomize/replicas", "kustomize/cert-manager", "monitoring")
              for x in objects_of(folder)]
     check_same(documents(template(helm, *ALL_PARTS)), whole)
+    bridged = documents(template(helm, *ALL_PARTS, "bridge.enabled=true"))
+    for x in objects_of("kustomize/bridge"):
+        assert x == one(bridged, x["kind"], x["metadata"]["name"])
+    assert "TUTTI_BRIDGE" in [x["name"] for x in scheduler_of(bridged)["env"]]
+    template(helm, "bridge.enabled=true", expects=1)
     # What a user gives reaches the pods, and what nobody knows is refused.
     given = documents(template(helm, "image.repository=example/tutti", "image.tag=v7",
                                "nodeSelector.pool=infra", "storage.className=fast",
@@ -133,6 +138,12 @@ def kustomize_builds_every_variant():
     assert scheduler_of(built)["image"] == "example/tutti:7"
     kinds = {x["kind"] for x in built}
     assert {"Certificate", "Issuer", "ServiceMonitor", "PrometheusRule"} <= kinds
+    bridged = documents(built_with("kustomize/replicas", "kustomize/bridge"))
+    service = one(bridged, "Service", "tutti-bridge")["spec"]["ports"][0]
+    assert {"name": "TUTTI_BRIDGE", "value": f"tutti-bridge:{service['port']}"} \
+        in scheduler_of(bridged)["env"]
+    assert one(bridged, "Deployment")["spec"]["template"]["spec"]["containers"][0]["image"] \
+        == "example/tutti:7"
 
 
 def prometheus_reads_the_alerts_and_fires_them():

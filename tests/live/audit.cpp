@@ -82,6 +82,14 @@ std::map<std::string, int> lists_begun(const std::string& audit_log) {
   return out;
 }
 
+std::map<std::string, int> watches_opened(const std::string& audit_log) {
+  std::map<std::string, int> out;
+  for (const auto& r : requests_in(audit_log))
+    if (r.is_of_a_scheduler && r.verb == "watch")
+      ++out[r.resource];
+  return out;
+}
+
 std::set<std::string> rights_missed(const std::string& audit_log, const std::string& user) {
   return rights(audit_log, user, true);
 }

@@ -14,6 +14,9 @@ std::map<std::string, int> bindings_taken(const std::string& audit_log);
 /// is in the log once it has ended.
 std::map<std::string, int> lists_begun(const std::string& audit_log);
 
+/// How many watches schedulers and bridges have opened, by kind; as above once they have ended.
+std::map<std::string, int> watches_opened(const std::string& audit_log);
+
 /// "create pods/binding" of each request of that user which was refused for want of a right.
 std::set<std::string> rights_missed(const std::string& audit_log, const std::string& user);
 /// The same of each that was answered otherwise.

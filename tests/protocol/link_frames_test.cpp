@@ -150,6 +150,15 @@ TEST(LinkHello, of_another_cluster_is_refused_where_both_know_theirs) {
   EXPECT_TRUE(check_hello(ours, {.cluster = "", .replica = "b"}));
 }
 
+TEST(LinkHello, of_who_wants_something_else_of_us_is_refused) {
+  const link_hello replica{.cluster = "c", .replica = "a"};
+  const link_hello bridge{.cluster = "c", .replica = "b", .purpose = link_purpose::bridge};
+  EXPECT_EQ(check_hello(replica, bridge).error().what(), code::bad_input);
+  EXPECT_EQ(check_hello(bridge, replica).error().what(), code::bad_input);
+  EXPECT_TRUE(check_hello(bridge, bridge)) << "a scheduler may be called as its bridge is";
+  EXPECT_EQ(decode_link_hello(encode(bridge))->purpose, link_purpose::bridge);
+}
+
 TEST(LinkHello, of_our_own_name_is_refused) {
   const link_hello ours{.cluster = "c", .replica = "a"};
   EXPECT_EQ(check_hello(ours, ours).error().what(), code::already_exists);
