@@ -27,7 +27,7 @@ fail() {
   exit 1
 }
 usage() {
-  sed -n '2,20s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,21s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
 
