@@ -9,6 +9,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/output.hpp"
 #include "cli/plan.hpp"
+#include "cli/scenario_player.hpp"
 #include "sim/scenario/report.hpp"
 #include "sim/scenario/runner.hpp"
 
@@ -43,13 +44,14 @@ base::result<std::vector<std::string>> files_at(const std::vector<std::string>& 
 }
 
 /// All stories, or the first file that is wrong: nothing runs then.
-base::result<std::vector<story>> read_all(const std::vector<std::string>& places) {
+base::result<std::vector<story>> read_all(const std::vector<std::string>& places,
+                                          const std::string& scheduler) {
   const auto files = files_at(places);
   if (!files)
     return files.error();
   std::vector<story> out;
   for (const auto& file : *files) {
-    auto some = sim::scenario::read_stories(file);
+    auto some = sim::scenario::read_stories(file, scheduler.empty() ? "tutti" : scheduler);
     if (!some)
       return some.error();
     std::move(some->begin(), some->end(), std::back_inserter(out));
@@ -71,7 +73,7 @@ sim::scenario::planner planner_for(const story& x) {
 } // namespace
 
 int list_scenarios(const std::vector<std::string>& places) {
-  const auto all = read_all(places);
+  const auto all = read_all(places, {});
   if (!all) {
     print_error(all.error());
     return wrong_file;
@@ -81,30 +83,59 @@ int list_scenarios(const std::vector<std::string>& places) {
   return done;
 }
 
+namespace {
+
+base::result<scenario_player> simulated_player(const scenario_options& how) {
+  return scenario_player{[&how](const story& x, const sim::scenario::expected_failures& known) {
+    return base::result<sim::scenario::story_result>{sim::scenario::run_story(
+        x, {.seeds = how.seeds, .seed = how.seed, .plans = planner_for(x)}, known)};
+  }};
+}
+
+/// What a live cluster cannot do with them, or what it takes to play them there.
+std::optional<base::error> wrong_flags(const scenario_options& how) {
+  if (how.is_live() && (how.seeds || how.seed))
+    return base::error{base::code::bad_input, "--seeds and --seed: a live cluster knows no seeds",
+                       "leave the flag out"};
+  if (!how.is_live() && !how.scheduler.empty())
+    return base::error{base::code::bad_input,
+                       "--scheduler-name: the simulator knows our scheduler only",
+                       "name a live cluster with --kubeconfig or --context"};
+  return std::nullopt;
+}
+
+} // namespace
+
 int run_scenarios(const scenario_options& how) {
-  if (!how.kubeconfig.empty() || !how.scheduler.empty()) {
-    print_error({base::code::bad_input,
-                 "--kubeconfig and --scheduler-name: scenarios run in the simulator only, because "
-                 "this build has no bridge to a real cluster",
-                 "leave the flag out"});
+  if (const auto wrong = wrong_flags(how)) {
+    print_error(*wrong);
     return wrong_usage;
   }
-  const auto all = read_all(how.files);
+  const auto all = read_all(how.files, how.scheduler);
   if (!all) {
     print_error(all.error());
     return wrong_file;
+  }
+  const auto play = how.is_live() ? live_player(how) : simulated_player(how);
+  if (!play) {
+    print_error(play.error());
+    return failed;
   }
   std::vector<sim::scenario::story_result> results;
   for (const auto& x : *all) {
     if (!how.id.empty() && how.id != x.id)
       continue;
-    const auto known = sim::scenario::read_expected_failures(x.file);
+    auto known = sim::scenario::read_expected_failures(x.file);
     if (!known) {
       print_error(known.error());
       return wrong_file;
     }
-    results.push_back(sim::scenario::run_story(
-        x, {.seeds = how.seeds, .seed = how.seed, .plans = planner_for(x)}, *known));
+    auto result = (*play)(x, *known);
+    if (!result) {
+      print_error(result.error());
+      return failed;
+    }
+    results.push_back(std::move(*result));
     if (how.format.empty() && (!how.only_summary || !is_good(results.back().how))) {
       std::fputs(sim::scenario::result_text(results.back()).c_str(), stdout);
       std::fflush(stdout);

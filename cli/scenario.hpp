@@ -1,10 +1,12 @@
-// `tutti scenario`: stories in files, played in a simulated world.
+// `tutti scenario`: stories in files, played in a simulated world or on a live cluster.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "base/time.hpp"
 
 namespace tutti::cli {
 
@@ -13,9 +15,19 @@ struct scenario_options {
   std::optional<std::uint32_t> seeds;
   std::optional<std::uint64_t> seed;
   std::string id;
-  std::string format;     ///< empty or json
-  std::string kubeconfig; ///< refused: there is no bridge to a real cluster yet
-  std::string scheduler;  ///< likewise
+  std::string format; ///< empty or json
+  // Of a live cluster; with `kubeconfig` or `context` stories are played there.
+  std::string kubeconfig;
+  std::string context;
+  std::string scheduler;     ///< whom pods are for; empty = tutti
+  std::string server;        ///< admin address of our scheduler; empty = it is not asked
+  base::duration rest{};     ///< a cluster at rest so long has settled
+  base::duration patience{}; ///< the longest wait for one thing
+  base::duration longest{};  ///< stories that take longer are not supported
+  bool is_loose = false;     ///< leave out what cannot be seen there, and say so
+  bool among_others = false; ///< nodes and pods of others do not matter
+
+  bool is_live() const { return !kubeconfig.empty() || !context.empty(); }
   bool only_summary = false;
 };
 

@@ -2,7 +2,7 @@
 # A genuine Kubernetes control plane on loopback, with the group APIs switched on: etcd and
 # kube-apiserver, and what else is asked for.
 #
-#   scripts/control_plane.sh start -d STATE [--assets DIR] [--kcm] [--scheduler]
+#   scripts/control_plane.sh start -d STATE [--assets DIR] [--kcm] [--scheduler] [--longest-backoff S]
 #                                  [--gates LIST] [--api-arg ARG]… [--scheduler-arg ARG]…
 #                                  [--while PID]
 #   scripts/control_plane.sh kill PART -d STATE     ends one part at once (etcd, kube-apiserver, …)
@@ -14,7 +14,8 @@
 # them. STATE/env holds SERVER, CA_FILE, ADMIN_TOKEN, SCHEDULER_TOKEN, PLAIN_TOKEN and ETCD_PORT;
 # STATE/kubeconfig is the administrator's, STATE/kubeconfig-scheduler kube-scheduler's,
 # STATE/kubeconfig-plain that of a user without rights. STATE/audit.log has a line per request.
-# With --while everything ends when that process has gone.
+# With --while everything ends when that process has gone. With --longest-backoff kube-scheduler tries
+# again after so many seconds at most (else 10).
 # Exit codes: 0 done, 1 error, 2 wrong usage.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -26,7 +27,7 @@ fail() {
   exit 1
 }
 usage() {
-  sed -n '2,20s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,21s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
 
@@ -171,6 +172,24 @@ start_client() { # PART PORT KUBECONFIG ARG…
     --leader-elect=false --feature-gates="$gates" "${@:4}"
 }
 
+# A configuration file goes before flags that say the same.
+start_kube_scheduler() {
+  local more=()
+  if [[ -n "$longest_backoff" ]]; then
+    cat >"$state/scheduler.yaml" <<EOF
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: {kubeconfig: "$state/kubeconfig-scheduler", qps: 200, burst: 400}
+leaderElection: {leaderElect: false}
+podInitialBackoffSeconds: 1
+podMaxBackoffSeconds: $longest_backoff
+EOF
+    more=(--config="$state/scheduler.yaml")
+  fi
+  start_client kube-scheduler "$scheduler_port" "$state/kubeconfig-scheduler" "${more[@]}" \
+    "${scheduler_args[@]}"
+}
+
 # In the background, with no file of ours open: who waits for our output must not wait for it.
 stop_after() { # PID
   local since
@@ -217,15 +236,14 @@ EOF
     --service-account-private-key-file="$state/service-account.key" --root-ca-file="$state/ca.crt" \
     --use-service-account-credentials=false \
     --controllers='*,-node-lifecycle-controller,-taint-eviction-controller'
-  [[ -z "$with_scheduler" ]] || start_client kube-scheduler "$scheduler_port" "$state/kubeconfig-scheduler" \
-    "${scheduler_args[@]}"
+  [[ -z "$with_scheduler" ]] || start_kube_scheduler
   [[ -z "$owner" ]] || stop_after "$owner"
   echo "Kubernetes $version is up: KUBECONFIG=$state/kubeconfig"
 }
 
 verb="${1:-}"
 (($# > 0)) && shift
-state='' assets='' gates='' part='' with_kcm='' with_scheduler='' owner='' api_args=() scheduler_args=()
+state='' assets='' gates='' part='' with_kcm='' with_scheduler='' longest_backoff='' owner='' api_args=() scheduler_args=()
 case "$verb" in kill | again) part="${1:-}"; (($# > 0)) && shift ;; esac
 while (($# > 0)); do
   case "$1" in
@@ -235,6 +253,7 @@ while (($# > 0)); do
     --api-arg) api_args+=("${2:?}"); shift ;;
     --scheduler-arg) scheduler_args+=("${2:?}"); shift ;;
     --while) owner="${2:?}"; shift ;;
+    --longest-backoff) longest_backoff="${2:?}"; shift ;;
     --kcm) with_kcm=1 ;;
     --scheduler) with_scheduler=1 ;;
     *) usage ;;

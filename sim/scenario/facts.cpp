@@ -65,11 +65,12 @@ void remember(scene& at, const alternative& x) {
   at.remember_outcome(std::move(winner), std::move(loser));
 }
 
-bool are_of_api_alone(const std::vector<alternative>& all) {
-  return std::all_of(all.begin(), all.end(), [](const alternative& x) {
-    return std::all_of(x.what.begin(), x.what.end(),
-                       [](const fact_ptr& f) { return f->is_of_api_alone(); });
-  });
+sight needed_by(const std::vector<alternative>& all) {
+  auto out = sight::objects;
+  for (const auto& x : all)
+    for (const auto& f : x.what)
+      out = std::max(out, f->needed());
+  return std::min(out, sight::part);
 }
 
 std::vector<alternative> read_alternatives(const tree& x) {
@@ -81,7 +82,7 @@ std::vector<alternative> read_alternatives(const tree& x) {
 
 void read_one_of(const tree& word, const tree& value, facts& out) {
   auto all = read_alternatives(value);
-  const bool is_of_api = are_of_api_alone(all);
+  const auto needed = needed_by(all);
   add_fact(
       out, word, fmt::format("one_of: {}", to_text(value)),
       [all = std::move(all)](scene& at) -> finding {
@@ -97,12 +98,13 @@ void read_one_of(const tree& word, const tree& value, facts& out) {
         }
         return found;
       },
-      is_of_api);
+      needed);
 }
 
 void read_none_of(const tree& word, const tree& value, facts& out) {
   auto all = read_alternatives(value);
-  const bool is_of_api = are_of_api_alone(all);
+  // With a fact less an alternative holds more easily.
+  const auto needed = needed_by(all) == sight::part ? sight::mind : needed_by(all);
   add_fact(
       out, word, fmt::format("none_of: {}", to_text(value)),
       [all = std::move(all)](scene& at) -> finding {
@@ -111,7 +113,7 @@ void read_none_of(const tree& word, const tree& value, facts& out) {
             return fmt::format("number {} holds", i + 1);
         return std::nullopt;
       },
-      is_of_api);
+      needed);
 }
 
 } // namespace
@@ -161,10 +163,8 @@ amount_bounds read_amount_bounds(const tree& x) {
   return out;
 }
 
-void add_fact(facts& out, const tree& where, std::string text, fact::looker look,
-              bool is_of_api_alone) {
-  out.push_back(
-      std::make_shared<fact>(where.line, std::move(text), std::move(look), is_of_api_alone));
+void add_fact(facts& out, const tree& where, std::string text, fact::looker look, sight needed) {
+  out.push_back(std::make_shared<fact>(where.line, std::move(text), std::move(look), needed));
 }
 
 facts read_facts(const tree& x, const std::vector<std::string>& besides) {
@@ -200,9 +200,12 @@ facts read_facts(const tree& x, const std::vector<std::string>& besides) {
 }
 
 std::optional<broken_fact> first_broken(const facts& all, scene& at) {
-  for (const auto& f : all)
+  for (const auto& f : all) {
+    if (f->needed() == sight::mind && !at.has_mind())
+      continue;
     if (auto found = f->look(at))
       return broken_fact{f, std::move(*found)};
+  }
   return std::nullopt;
 }
 

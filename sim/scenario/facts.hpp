@@ -19,25 +19,33 @@ class scene;
 /// What was found instead of what a fact says; nothing if the fact holds.
 using finding = std::optional<std::string>;
 
+/// What has to be looked at to tell whether a fact holds.
+enum class sight : std::uint8_t {
+  objects, ///< of the API server: it changes only when one of them does
+  deeds,   ///< what somebody outside can see as well, but not by objects alone
+  part,    ///< alternatives of which some need the mind
+  mind     ///< what only the scheduler knows
+};
+
 class fact {
 public:
   using looker = std::function<finding(scene&)>;
-  fact(int line, std::string text, looker look, bool is_of_api_alone)
-      : line_(line), text_(std::move(text)), look_(std::move(look)),
-        is_of_api_alone_(is_of_api_alone) {}
+  fact(int line, std::string text, looker look, sight needed)
+      : line_(line), text_(std::move(text)), look_(std::move(look)), needed_(needed) {}
 
   finding look(scene& at) const { return look_(at); }
   int line() const { return line_; }
   /// As it stands in the file.
   const std::string& text() const { return text_; }
+  sight needed() const { return needed_; }
   /// It changes only when an object of the API server does.
-  bool is_of_api_alone() const { return is_of_api_alone_; }
+  bool is_of_api_alone() const { return needed_ == sight::objects; }
 
 private:
   int line_;
   std::string text_;
   looker look_;
-  bool is_of_api_alone_;
+  sight needed_;
 };
 using fact_ptr = std::shared_ptr<const fact>;
 using facts = std::vector<fact_ptr>;
@@ -46,7 +54,8 @@ using facts = std::vector<fact_ptr>;
 /// a fact that does not exist: the error says which do.
 facts read_facts(const tree& x, const std::vector<std::string>& besides = {});
 
-/// The first of `all` that does not hold, with what was found; nothing if all hold.
+/// The first of `all` that does not hold, with what was found; nothing if all hold. Where nobody
+/// can look into the scheduler's mind, facts about that are passed over.
 struct broken_fact {
   fact_ptr what;
   std::string found;
@@ -89,6 +98,6 @@ const std::vector<fact_word>& facts_about_room(); ///< reserved, held, node, eac
 
 /// One fact, for the files above.
 void add_fact(facts& out, const tree& where, std::string text, fact::looker look,
-              bool is_of_api_alone = true);
+              sight needed = sight::objects);
 
 } // namespace tutti::sim::scenario

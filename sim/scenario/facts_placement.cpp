@@ -79,15 +79,28 @@ std::string waits_with(const std::string& name, const api_server::object& x,
                      api_server::text_at(body, {"spec", "workloadRef", "podGroup"}));
 }
 
-/// A condition with a message, or a word of the queue.
+bool has_speaking_condition(const json::object& body) {
+  const auto* list = api_server::look(body, {"status", "conditions"});
+  if (!list || !list->is_array())
+    return false;
+  const auto& all = list->get_array();
+  return std::any_of(all.begin(), all.end(), [](const json::value& c) {
+    return c.is_object() && api_server::text_at(c.get_object(), {"status"}) == "False"
+           && !api_server::text_at(c.get_object(), {"message"}).empty();
+  });
+}
+
+/// A condition with a message, or a word of the queue. Where no queue can be looked into, the
+/// condition of its group speaks for a member.
 bool has_visible_reason(scene& at, const std::string& name, const api_server::object& x) {
   const auto body = scene::body_of(x);
-  if (const auto* list = api_server::look(body.as_object(), {"status", "conditions"});
-      list && list->is_array())
-    for (const auto& c : list->get_array())
-      if (c.is_object() && api_server::text_at(c.get_object(), {"status"}) == "False"
-          && !api_server::text_at(c.get_object(), {"message"}).empty())
-        return true;
+  if (has_speaking_condition(body.as_object()))
+    return true;
+  if (const auto group = at.has_mind() || x.group.empty()
+                             ? nullptr
+                             : at.group(api_server::key_of(x.ns(), x.group));
+      group && has_speaking_condition(scene::body_of(*group).as_object()))
+    return true;
   const auto row = at.queue_row(waits_with(name, x, body.as_object()));
   const auto* fields = row.if_object();
   const auto reason = fields ? api_server::text_at(*fields, {"reason"}) : std::string_view{};
@@ -115,7 +128,7 @@ void read_pending(const tree& word, const tree& value, facts& out) {
   for (const auto& name : expand_all(value))
     add_fact(
         out, word, fmt::format("pending: [{}]", name),
-        [name](scene& at) { return look_at_pending(at, name); }, false);
+        [name](scene& at) { return look_at_pending(at, name); }, sight::deeds);
 }
 
 std::string label_of_node(scene& at, const std::string& node, const std::string& key) {
@@ -186,26 +199,26 @@ void read_evicted(const tree& word, const tree& value, facts& out) {
   add_fact(
       out, word, fmt::format("evicted: {}", to_text(value)),
       [wanted, is_exact](scene& at) -> finding {
-        const auto& found = at.counts().evicted();
+        const auto& found = at.done().evicted();
         const bool has_all =
             std::includes(found.begin(), found.end(), wanted.begin(), wanted.end());
         if (has_all && (!is_exact || found.size() == wanted.size()))
           return std::nullopt;
         return fmt::format("[{}]", fmt::join(found, ", "));
       },
-      false);
+      sight::deeds);
 }
 
 void read_evictions(const tree& word, const tree& value, facts& out) {
   add_fact(
       out, word, fmt::format("evictions: {}", to_text(value)),
       [wanted = read_bounds(value)](scene& at) -> finding {
-        const auto n = at.counts().evicted().size();
+        const auto n = at.done().evicted().size();
         if (wanted.hold(static_cast<double>(n)))
           return std::nullopt;
-        return fmt::format("{}: {}", n, fmt::join(at.counts().evicted(), ", "));
+        return fmt::format("{}: {}", n, fmt::join(at.done().evicted(), ", "));
       },
-      false);
+      sight::deeds);
 }
 
 } // namespace

@@ -54,7 +54,7 @@ void read_reserved(const tree& word, const tree& value, facts& out) {
           return std::nullopt;
         return fmt::format("{} held, {} marked, {} nominated", held, marked, nominated);
       },
-      false);
+      sight::mind);
 }
 
 void read_held(const tree& word, const tree& value, facts& out) {
@@ -66,7 +66,7 @@ void read_held(const tree& word, const tree& value, facts& out) {
             return std::nullopt;
           return "it does not stand there";
         },
-        false);
+        sight::mind);
 }
 
 // ---------------------------------------------------------------- nodes
@@ -124,7 +124,8 @@ node_now look_at_node(scene& at, const std::string& name) {
       sum += api::footprint_of(*read).amounts;
   }
   out.used = amounts_of(sum);
-  const auto row = at.ask(protocol::to(role_kind::topology), "nodes", name);
+  const auto row =
+      at.has_mind() ? at.ask(protocol::to(role_kind::topology), "nodes", name) : json::value{};
   if (!row.is_object())
     return out;
   out.is_known = true;
@@ -174,7 +175,8 @@ finding compare(scene& at, const std::string& name, const wanted_node& wanted) {
   const auto now = look_at_node(at, name);
   if (wanted.pods && !wanted.pods->hold(static_cast<double>(now.pods)))
     return fmt::format("{} pods", now.pods);
-  if (!now.is_known && (!wanted.free.empty() || !wanted.used.empty()))
+  const bool asks_the_scheduler = !wanted.free.empty() || (at.has_mind() && !wanted.used.empty());
+  if (!now.is_known && asks_the_scheduler)
     return "the scheduler does not know it";
   if (auto wrong = difference(wanted.used, now.used, "used"); !wrong.empty())
     return wrong;
@@ -194,14 +196,16 @@ void read_node(const tree&, const tree& value, facts& out) {
     if (const auto* pods = fields.take("pods"))
       wanted.pods = read_bounds(*pods);
     fields.end();
-    const bool is_of_api = wanted.free.empty() && wanted.used.empty();
+    const auto needed = !wanted.free.empty()   ? sight::mind
+                        : !wanted.used.empty() ? sight::deeds
+                                               : sight::objects;
     for (const auto& name : expand(f.name, where))
       add_fact(
           out, where, fmt::format("node: {{{}: {}}}", name, to_text(f.value)),
           [name = full_name{"", name}.api_name(), wanted](scene& at) {
             return compare(at, name, wanted);
           },
-          is_of_api);
+          needed);
   }
 }
 

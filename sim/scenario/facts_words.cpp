@@ -74,7 +74,7 @@ void read_reason(const tree&, const tree& value, facts& out) {
               return std::nullopt;
           return cause.empty() ? reason : fmt::format("{} ({})", reason, cause);
         },
-        false);
+        sight::mind);
   });
 }
 
@@ -181,7 +181,7 @@ finding look_at_event(scene& at, const wanted_event& wanted) {
     const bool is_it = (wanted.reason.empty() || reason == wanted.reason)
                        && !first_missing(wanted.message, message);
     if (is_it)
-      n += at.counts().reports(*x);
+      n += at.done().reports(*x);
     else
       others += fmt::format("{}{} \"{}\"", others.empty() ? "" : "; ", reason, message);
   }

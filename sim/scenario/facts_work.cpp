@@ -29,7 +29,7 @@ void add_numbers(const tree& value, const char* word, facts& out, Count count) {
               return std::nullopt;
             return fmt::format("{}", n);
           },
-          false);
+          sight::mind);
   }
 }
 
@@ -140,7 +140,7 @@ void read_metric(const tree&, const tree& value, facts& out) {
             return std::nullopt;
           return fmt::format("{}", sum);
         },
-        false);
+        sight::mind);
   }
 }
 
@@ -171,7 +171,7 @@ void read_since(const tree&, const tree& value, facts& out) {
             return fmt::format("series: {:.2f} times", series_ratio);
           return std::nullopt;
         },
-        false);
+        sight::mind);
   }
 }
 
@@ -185,20 +185,22 @@ void read_plan(const tree&, const tree& value, facts& out) {
     fields.end();
     const auto is_wanted = fits ? std::optional{flag_of(*fits)} : std::nullopt;
     const auto reasons = reason ? texts_of(*reason) : std::vector<std::string>{};
-    add_fact(out, where, fmt::format("plan: {{{}: {}}}", f.name, to_text(f.value)),
-             [name = f.name, is_wanted, reasons](scene& at) -> finding {
-               const auto key = split_name(at.group_named(name)).key();
-               const auto said = at.plans() ? at.plans()(at.where().api().plane(), key)
-                                            : std::optional<planned>{};
-               if (!said)
-                 return "nothing is said of it";
-               const bool is_reason =
-                   reasons.empty()
-                   || std::find(reasons.begin(), reasons.end(), said->reason) != reasons.end();
-               if (is_wanted.value_or(said->fits) == said->fits && is_reason)
-                 return std::nullopt;
-               return said->fits ? "it fits" : "it does not fit: " + said->reason;
-             });
+    add_fact(
+        out, where, fmt::format("plan: {{{}: {}}}", f.name, to_text(f.value)),
+        [name = f.name, is_wanted, reasons](scene& at) -> finding {
+          const auto key = split_name(at.group_named(name)).key();
+          const auto said =
+              at.plans() ? at.plans()(at.where().api().plane(), key) : std::optional<planned>{};
+          if (!said)
+            return "nothing is said of it";
+          const bool is_reason =
+              reasons.empty()
+              || std::find(reasons.begin(), reasons.end(), said->reason) != reasons.end();
+          if (is_wanted.value_or(said->fits) == said->fits && is_reason)
+            return std::nullopt;
+          return said->fits ? "it fits" : "it does not fit: " + said->reason;
+        },
+        sight::mind);
   }
 }
 

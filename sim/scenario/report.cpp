@@ -13,11 +13,17 @@ namespace json = boost::json;
 
 std::string failure_text(const story_result& x) {
   const auto& why = *x.why;
-  auto out = fmt::format("  seed {}, {}:{}: {}\n  wanted: {}\n  found:  {}\n  last events:\n",
-                         x.failed_seed, x.file, why.line, why.step, why.what, why.found);
+  auto out = fmt::format("  {}{}:{}: {}\n  wanted: {}\n  found:  {}\n  last events:\n",
+                         x.is_live ? std::string{} : fmt::format("seed {}, ", x.failed_seed),
+                         x.file, why.line, why.step, why.what, why.found);
   for (const auto& e : why.last_events)
     out += "    " + e + "\n";
   return out + "  again:  " + replay_command(x) + "\n";
+}
+
+std::string without_text(const story_result& x) {
+  return x.left_out.empty() ? std::string{}
+                            : fmt::format(", without {}", fmt::join(x.left_out, ", "));
 }
 
 std::size_t number_of(const std::vector<story_result>& all, std::initializer_list<outcome> wanted) {
@@ -29,6 +35,8 @@ std::size_t number_of(const std::vector<story_result>& all, std::initializer_lis
 } // namespace
 
 std::string replay_command(const story_result& x) {
+  if (x.is_live)
+    return fmt::format("tutti scenario run {} --id {} --kubeconfig FILE", x.file, x.id);
   return fmt::format("tutti scenario run {} --id {} --seed {}", x.file, x.id, x.failed_seed);
 }
 
@@ -36,7 +44,9 @@ std::string result_text(const story_result& x) {
   auto out = fmt::format("{:20} {:7} {}", name_of(x.how), x.id, x.title);
   switch (x.how) {
   case outcome::passed:
-    return out + fmt::format(" ({} seeds, {} ms)\n", x.seeds, x.took_ms);
+    return out
+           + (x.is_live ? fmt::format(" ({} ms{})\n", x.took_ms, without_text(x))
+                        : fmt::format(" ({} seeds, {} ms)\n", x.seeds, x.took_ms));
   case outcome::failed:
     return out + "\n" + failure_text(x);
   case outcome::failed_as_expected:
@@ -50,8 +60,12 @@ std::string result_text(const story_result& x) {
 }
 
 std::string summary_text(const std::vector<story_result>& all) {
-  return fmt::format("{} passed, {} failed, {} expected to fail, {} not supported\n",
+  const auto loose = std::count_if(all.begin(), all.end(), [](const story_result& x) {
+    return x.how == outcome::passed && !x.left_out.empty();
+  });
+  return fmt::format("{} passed{}, {} failed, {} expected to fail, {} not supported\n",
                      number_of(all, {outcome::passed}),
+                     loose > 0 ? fmt::format(" ({} of them loosely)", loose) : std::string{},
                      number_of(all, {outcome::failed, outcome::passed_unexpectedly}),
                      number_of(all, {outcome::failed_as_expected}),
                      number_of(all, {outcome::not_supported}));
@@ -65,6 +79,8 @@ json::value results_json(const std::vector<story_result>& all) {
                      {"seeds", x.seeds}, {"took_ms", x.took_ms}};
     if (!x.lacking.empty())
       one["needs"] = json::value_from(x.lacking);
+    if (!x.left_out.empty())
+      one["without"] = json::value_from(x.left_out);
     if (!x.expected.empty())
       one["expected"] = x.expected;
     if (x.why)

@@ -34,12 +34,14 @@ bool is_good(outcome x);
 struct story_result {
   std::string file, id, title;
   outcome how = outcome::passed;
-  std::vector<std::string> lacking; ///< not supported: what is missing
-  std::string expected;             ///< the reason in expected_failures.yaml; empty = not listed
-  std::uint32_t seeds = 0;          ///< that were run
+  std::vector<std::string> lacking;  ///< not supported: what is missing
+  std::vector<std::string> left_out; ///< played without that: it cannot be seen there
+  std::string expected;              ///< the reason in expected_failures.yaml; empty = not listed
+  std::uint32_t seeds = 0;           ///< that were run
   std::uint64_t failed_seed = 0;
   std::optional<failure> why;
   std::int64_t took_ms = 0; ///< of real time
+  bool is_live = false;     ///< played on a live cluster: there are no seeds
 };
 
 /// Ids that are known to fail, with the reason.

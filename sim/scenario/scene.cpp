@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "actors/replica.hpp"
+#include "base/ensure.hpp"
 #include "base/limits.hpp"
 #include "bridge/partition_map.hpp"
 #include "protocol/sharding.hpp"
@@ -18,6 +19,16 @@ namespace tutti::sim::scenario {
 
 namespace json = boost::json;
 using api_server::kind_id;
+
+world& scene::where() const {
+  ensure(world_ != nullptr);
+  return *world_;
+}
+
+tally& scene::counts() const {
+  ensure(counts_ != nullptr);
+  return *counts_;
+}
 
 std::string scene::group_named(const std::string& word) const {
   if (word == "winner")
@@ -59,16 +70,16 @@ process* scene::process_named(const std::string& word) {
     if (leader_.empty())
       if (const auto* owner = owner_of(protocol::to_shard({0})))
         leader_ = owner->name();
-    return world_.find(leader_);
+    return where().find(leader_);
   }
   if (word == "standby") {
     const auto* leader = standby_.empty() ? process_named("leader") : nullptr;
-    for (std::size_t n = 0; leader && n < world_.processes() && standby_.empty(); ++n)
-      if (&world_.at(n) != leader)
-        standby_ = world_.at(n).name();
-    return world_.find(standby_);
+    for (std::size_t n = 0; leader && n < where().processes() && standby_.empty(); ++n)
+      if (&where().at(n) != leader)
+        standby_ = where().at(n).name();
+    return where().find(standby_);
   }
-  return world_.find(word);
+  return where().find(word);
 }
 
 // ---------------------------------------------------------------- several replicas
@@ -95,16 +106,16 @@ std::string scene::owner_in_map(const protocol::address& unit) {
 }
 
 process* scene::owner_of(const protocol::address& unit) {
-  return has_others() ? world_.find(owner_in_map(unit)) : &world_.at(0);
+  return has_others() ? where().find(owner_in_map(unit)) : &where().at(0);
 }
 
 bool scene::is_shared_out() {
   if (!has_others())
     return true;
   std::set<std::string> live;
-  for (std::size_t n = 0; n < world_.processes(); ++n)
-    if (world_.at(n).is_up())
-      live.insert(world_.at(n).name());
+  for (std::size_t n = 0; n < where().processes(); ++n)
+    if (where().at(n).is_up())
+      live.insert(where().at(n).name());
   if (live.empty())
     return false;
   const auto is_owned = [&](const protocol::address& unit) {
@@ -112,7 +123,7 @@ bool scene::is_shared_out() {
     return who && who->is_up() && who->role(unit) != nullptr
            && who->name() == bridge::chosen_for(unit, live);
   };
-  const auto shards = world_.at(0).options().shards;
+  const auto shards = where().at(0).options().shards;
   for (std::uint32_t n = 0; n < shards; ++n)
     if (!is_owned(protocol::to_shard({n})))
       return false;
@@ -181,8 +192,8 @@ json::value scene::ask(const protocol::address& whom, const std::string& what,
                        const std::string& name) {
   const bool is_owned = whom.kind == protocol::role_kind::shard;
   const auto* who = is_owned ? owner_of(whom) : process_named("leader");
-  for (std::size_t n = 0; !is_owned && !(who && who->is_up()) && n < world_.processes(); ++n)
-    who = &world_.at(n);
+  for (std::size_t n = 0; !is_owned && !(who && who->is_up()) && n < where().processes(); ++n)
+    who = &where().at(n);
   return ask(who, whom, what, name);
 }
 
@@ -195,6 +206,8 @@ json::value scene::ask(const process* who, const protocol::address& whom, const 
 }
 
 json::value scene::queue_row(const std::string& word) {
+  if (!has_mind())
+    return {};
   auto key = split_name(group_named(word)).key();
   if (kubernetes_ == api::release::v1_35 && is_group(word))
     key += "/" + split_name(group_named(word)).api_name();
@@ -240,7 +253,7 @@ std::size_t scene::resident_bytes() {
 
 void scene::set_mark(const std::string& name) {
   marks_[name] = {resident_bytes(), metrics().size()};
-  counts_.restart();
+  counts().restart();
 }
 
 const scene::mark* scene::find_mark(const std::string& name) const {

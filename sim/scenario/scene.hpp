@@ -1,4 +1,4 @@
-// What facts look at: one world at one moment, in the words of a story.
+// What facts look at: a world or a live cluster at one moment, in the words of a story.
 #pragma once
 
 #include <functional>
@@ -29,11 +29,19 @@ using planner =
 class scene {
 public:
   scene(world& w, tally& counts, api::release kubernetes, planner plans)
-      : world_(w), counts_(counts), kubernetes_(kubernetes), plans_(std::move(plans)) {}
+      : objects_(w.api().plane().objects()), done_(counts), world_(&w), counts_(&counts),
+        kubernetes_(kubernetes), plans_(std::move(plans)) {}
+  /// Of a live cluster: a copy of its objects, and what its scheduler was seen to do. Facts that
+  /// need the scheduler's mind are not asked of it.
+  scene(const api_server::store& objects, const deeds& done, api::release kubernetes)
+      : objects_(objects), done_(done), kubernetes_(kubernetes) {}
 
-  world& where() { return world_; }
-  tally& counts() { return counts_; }
-  const api_server::store& objects() const { return world_.api().plane().objects(); }
+  const api_server::store& objects() const { return objects_; }
+  const deeds& done() const { return done_; }
+  /// The scheduler's memory can be looked into; `where`, `counts`, `ask` and processes need it.
+  bool has_mind() const { return world_ != nullptr; }
+  world& where() const;
+  tally& counts() const;
   api::release kubernetes() const { return kubernetes_; }
 
   // ---- names
@@ -46,7 +54,7 @@ public:
   process* process_named(const std::string& word);
 
   // ---- several replicas
-  bool has_others() const { return world_.processes() > 1; }
+  bool has_others() const { return has_mind() && world_->processes() > 1; }
   /// Every unit is run by the process that is to own it among those that are up: nothing moves any
   /// more. Always, where there is one process.
   bool is_shared_out();
@@ -70,7 +78,7 @@ public:
   /// one, of the leading process, or another one while that is down. Null if nobody answers.
   boost::json::value ask(const protocol::address& whom, const std::string& what,
                          const std::string& name = {});
-  /// What the queue says of a gang or a lone pod; null if it does not know it.
+  /// What the queue says of a gang or a lone pod; null if it does not know it, or nobody can look.
   boost::json::value queue_row(const std::string& word);
   /// Metrics by name and labels, as the leading process would export them.
   std::map<std::string, double> metrics();
@@ -95,8 +103,10 @@ private:
                          const std::string& name) const;
   std::string owner_in_map(const protocol::address& unit);
 
-  world& world_;
-  tally& counts_;
+  const api_server::store& objects_;
+  const deeds& done_;
+  world* const world_ = nullptr;  ///< null of a live cluster
+  tally* const counts_ = nullptr; ///< likewise
   const api::release kubernetes_;
   const planner plans_;
   std::string winner_, loser_;

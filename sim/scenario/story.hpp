@@ -202,7 +202,9 @@ struct story {
   std::string title;
   std::string source;
   std::vector<std::string> needs;       ///< as written
-  std::vector<std::string> unsupported; ///< what this program lacks for it, in words; empty = runs
+  std::vector<std::string> unsupported; ///< what the simulator lacks for it, in words; empty = runs
+  std::vector<std::string> gates;       ///< feature gates that differ from "all workload gates on"
+  std::vector<std::string> settings;    ///< fields of the scheduler's configuration that it gives
   spoken_api speaks;
   std::uint32_t replicas = 1;
   std::uint32_t shards = 2;
@@ -213,10 +215,13 @@ struct story {
   std::vector<step> steps;
 };
 
-/// All stories of a file. `not_found`, or `bad_input` "FILE:LINE: what is wrong; allowed: …".
-base::result<std::vector<story>> read_stories(const std::string& path);
+/// All stories of a file. `not_found`, or `bad_input` "FILE:LINE: what is wrong; allowed: …". Pods
+/// that name no scheduler are for `scheduler`.
+base::result<std::vector<story>> read_stories(const std::string& path,
+                                              const std::string& scheduler = "tutti");
 /// The same for text that is there already; `file` is what messages call it.
-base::result<std::vector<story>> read_story_text(const std::string& text, const std::string& file);
+base::result<std::vector<story>> read_story_text(const std::string& text, const std::string& file,
+                                                 const std::string& scheduler = "tutti");
 
 /// A list of steps. Throws `bad_story`. `folder` is where paths in it start.
 struct step_context {

@@ -63,6 +63,7 @@ void read_leases(const tree& x, story& out) {
 /// Fields of the configuration file that a simulated scheduler has.
 void read_config(const tree& x, story& out) {
   for (const auto& f : map_of(x).fields) {
+    out.settings.push_back(f.name);
     if (f.name == "topologyLevels")
       for (const auto& level : texts_of(f.value))
         out.levels.push_back(label_key(level));
@@ -73,8 +74,9 @@ void read_config(const tree& x, story& out) {
   }
 }
 
-story read_story(const tree& document, const std::string& file) {
+story read_story(const tree& document, const std::string& file, const std::string& scheduler) {
   story out;
+  out.speaks.scheduler = scheduler;
   out.file = file;
   out.line = document.line;
   mapping fields{document, "field of a scenario"};
@@ -91,8 +93,10 @@ story read_story(const tree& document, const std::string& file) {
   if (const auto* needs = fields.take("needs"))
     read_needs(*needs, out);
   if (const auto* gates = fields.take("gates"))
-    for (const auto& gate : map_of(*gates).fields)
+    for (const auto& gate : map_of(*gates).fields) {
+      out.gates.push_back(gate.name);
       out.unsupported.push_back("gates." + gate.name);
+    }
   if (const auto* world = fields.take("world"))
     read_world(*world, out);
   if (const auto* config = fields.take("config"))
@@ -112,11 +116,12 @@ story read_story(const tree& document, const std::string& file) {
 
 } // namespace
 
-base::result<std::vector<story>> read_story_text(const std::string& text, const std::string& file) {
+base::result<std::vector<story>> read_story_text(const std::string& text, const std::string& file,
+                                                 const std::string& scheduler) {
   try {
     std::vector<story> out;
     for (const auto& document : read_documents(text)) {
-      out.push_back(read_story(document, file));
+      out.push_back(read_story(document, file, scheduler));
       const auto& added = out.back();
       const auto is_same = [&](const story& x) { return x.id == added.id; };
       if (std::find_if(out.begin(), out.end() - 1, is_same) != out.end() - 1)
@@ -131,13 +136,14 @@ base::result<std::vector<story>> read_story_text(const std::string& text, const 
   }
 }
 
-base::result<std::vector<story>> read_stories(const std::string& path) {
+base::result<std::vector<story>> read_stories(const std::string& path,
+                                              const std::string& scheduler) {
   std::ifstream in{path};
   if (!in)
     return base::error{base::code::not_found, fmt::format("{}: cannot be read", path)};
   std::ostringstream text;
   text << in.rdbuf();
-  return read_story_text(text.str(), path);
+  return read_story_text(text.str(), path, scheduler);
 }
 
 } // namespace tutti::sim::scenario

@@ -124,9 +124,14 @@ std::uint64_t tally::attempts(const protocol::object_name& gang) const {
 }
 
 std::int64_t tally::reports(const api_server::object& event) const {
-  if (event.rev <= restarted_at_)
+  return reports_since(world_.api().plane().objects(), event, restarted_at_);
+}
+
+std::int64_t reports_since(const api_server::store& all, const api_server::object& event,
+                           api_server::revision from) {
+  if (event.rev <= from)
     return 0;
-  const auto then = world_.api().plane().objects().difference_to(kind_id::events, restarted_at_);
+  const auto then = all.difference_to(kind_id::events, from);
   const auto old = then ? then->find(event.key) : decltype(then->end()){};
   const bool was_there = then && old != then->end() && old->second;
   return reports_in(event) - (was_there ? reports_in(*old->second) : 0);

@@ -25,7 +25,20 @@ struct asked_path {
 };
 asked_path path_of(std::string_view target);
 
-class tally final : public observer {
+/// What a story's scheduler was seen to do, by whoever watches it.
+class deeds {
+public:
+  virtual ~deeds() = default;
+  /// Pods that were deleted or marked by a scheduler, "ns/name".
+  virtual const std::set<std::string>& evicted() const = 0;
+  /// Reports of this Event object since the count began anew.
+  virtual std::int64_t reports(const api_server::object& event) const = 0;
+};
+/// Reports of an Event object since that revision of its store.
+std::int64_t reports_since(const api_server::store& all, const api_server::object& event,
+                           api_server::revision from);
+
+class tally final : public observer, public deeds {
 public:
   explicit tally(world& w) : world_(w) {}
 
@@ -38,10 +51,8 @@ public:
   /// `what`: a resource, or bindings, deletes, status, all. Empty client = of all.
   std::uint64_t writes(const std::string& what, const std::string& client) const;
   std::uint64_t attempts(const protocol::object_name& gang) const;
-  /// Pods that were deleted or marked by a scheduler, "ns/name".
-  const std::set<std::string>& evicted() const { return evicted_; }
-  /// Reports of this Event object since then.
-  std::int64_t reports(const api_server::object& event) const;
+  const std::set<std::string>& evicted() const override { return evicted_; }
+  std::int64_t reports(const api_server::object& event) const override;
 
   // ---- over the whole run
   /// A decision for this gang is durable.

@@ -1,5 +1,6 @@
 // `tutti scenario`: what it prints and ends with. What scenarios can say is tested in tests/sim.
 #include <boost/json.hpp>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "tutti.hpp"
@@ -121,13 +122,68 @@ TEST(Scenario, wrong_usage_is_exit_code_2) {
                                 {"run", file, "-o", "xml"},
                                 {"run", file, "--seeds", "2", "--seed", "1"},
                                 {"run", file, "--id", "T-99"},
-                                {"run", file, "--kubeconfig", "x"},
+                                {"run", file, "--kubeconfig", "x", "--seed", "1"},
                                 {"run", file, "--scheduler-name", "x"}}) {
     const auto said = run(scenario(what));
     EXPECT_EQ(said.code(), 2) << said.out << said.err;
     EXPECT_EQ(said.out, "");
     EXPECT_NE(said.err, "");
   }
+}
+
+/// The embedded API server is as good a cluster as any; genuine ones are in tests/live.
+TEST(Scenario, are_told_on_a_live_cluster_and_leave_it_as_it_was) {
+  temp_dir home;
+  daemon local{{.what = {"--data-dir", home.sub("data")}, .listens = true}};
+  const auto config = home.file(
+      "kubeconfig",
+      fmt::format("clusters: [{{name: c, cluster: {{server: \"http://127.0.0.1:{}\"}}}}]\n"
+                  "contexts: [{{name: x, context: {{cluster: c}}}}]\n"
+                  "current-context: x\n",
+                  local.api().port()));
+  home.file("a.yaml", good);
+  home.file("b.yaml", bad);
+  home.file("c.yaml", "scenario: What only the scheduler knows\nid: T-03\nsteps:\n"
+                      "- nodes: {n1: {cpu: 4}}\n- expect: {reserved: 0}\n");
+  const arguments live{"run",      home.path(),   "--kubeconfig", config,
+                       "--server", local.admin(), "--rest",       "1"};
+  const auto said = run(scenario(live));
+  EXPECT_EQ(said.code(), 1) << said.err;
+  EXPECT_NE(said.out.find("passed               T-01 "), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("  wanted: bound: {a: n1}\n  found:  not bound\n"), std::string::npos)
+      << said.out;
+  EXPECT_NE(said.out.find("T-03    What only the scheduler knows (needs reserved)"),
+            std::string::npos)
+      << said.out;
+  EXPECT_TRUE(said.out.ends_with("1 passed, 1 failed, 0 expected to fail, 1 not supported\n"))
+      << said.out;
+  EXPECT_TRUE(local.api().get("/api/v1/nodes").object().at("items").as_array().empty());
+
+  auto loose = live;
+  loose.insert(loose.end(), {"--loosely", "-o", "json"});
+  const auto results = home.file("r.json", run(scenario(loose)).out);
+  const auto page = run(scenario({"compare", results, results}));
+  EXPECT_EQ(page.code(), 0) << page.err;
+  EXPECT_NE(page.out.find("| tutti | 2 | 1 | 0 |\n| kube-scheduler | 2 | 1 | 0 |\n"),
+            std::string::npos)
+      << page.out;
+  EXPECT_NE(page.out.find("| T-03 | What only the scheduler knows | passed, loosely | passed, "
+                          "loosely |  |\n"),
+            std::string::npos)
+      << page.out;
+  EXPECT_EQ(run(scenario({"compare", results, home.sub("none.json")})).code(), 3);
+
+  EXPECT_EQ(local.api()
+                .post("/api/v1/nodes", R"({"apiVersion": "v1", "kind": "Node",
+                                           "metadata": {"name": "of-others"}})")
+                .status,
+            201);
+  const auto refused = run(scenario(live));
+  EXPECT_EQ(refused.code(), 1);
+  EXPECT_NE(refused.err.find("the node of-others was made by no scenario"), std::string::npos)
+      << refused.err;
+  EXPECT_EQ(refused.out, "");
+  local.stop();
 }
 
 TEST(Scenario, a_file_that_is_wrong_is_exit_code_3_and_nothing_is_played) {

@@ -100,5 +100,48 @@ TEST_F(Neighbours, a_job_makes_its_group_and_starts_whole_or_not_at_all) {
   commands::expect_sound(look_at(on.api()));
 }
 
+/// The pods of a Job that is suspended or deleted go, and what was held or noted for them with
+/// them.
+TEST_F(Neighbours, a_job_that_is_suspended_or_deleted_takes_back_what_it_asked_for) {
+  control_plane on{{"--kcm"}};
+  on.create(nodes_in_racks(4) + job("first", 5, 3) + job("second", 5, 3));
+  auto scheduler = start_scheduler(on);
+  const auto shows = [&](const std::string& gang) {
+    return scheduler.ask({"get", "gangs"}).out.find(gang) != std::string::npos;
+  };
+  EXPECT_TRUE(
+      eventually([&] { return shows("first-") && shows("second-"); }, std::chrono::seconds{60}));
+  const std::string jobs = "/apis/batch/v1/namespaces/default/jobs/";
+  EXPECT_EQ(on.api().merge(jobs + "first", R"({"spec": {"suspend": true}})").status, 200);
+  EXPECT_EQ(on.api().remove(jobs + "second?propagationPolicy=Background").status, 200);
+  const auto waits = [&](const std::string& gang) {
+    const auto said = scheduler.ask({"get", "gangs"}).out;
+    const auto row = said.find(gang);
+    return row != said.npos
+           && said.substr(row, said.find('\n', row) - row).find("0/5") != std::string::npos;
+  };
+  EXPECT_TRUE(eventually([&] { return !waits("second-"); }, std::chrono::seconds{60}))
+      << scheduler.ask({"get", "gangs"}).out;
+  EXPECT_TRUE(eventually(
+      [&] {
+        return scheduler.ask({"get", "reservations", "-A"}).out.find("first-") == std::string::npos
+               && look_at(on.api()).pods.empty();
+      },
+      std::chrono::seconds{60}))
+      << scheduler.ask({"get", "reservations", "-A"}).out;
+  // The room is there for somebody else, whole.
+  on.create(job("third", 4, 4));
+  EXPECT_TRUE(eventually(
+      [&] {
+        int bound = 0;
+        for (const auto& [name, pod] : look_at(on.api()).pods)
+          bound += name.starts_with("third-") && !pod.node.empty();
+        return bound == 4;
+      },
+      std::chrono::seconds{60}))
+      << scheduler.ask({"get", "gangs"}).out;
+  scheduler.stop();
+}
+
 } // namespace
 } // namespace tutti::live

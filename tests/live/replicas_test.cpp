@@ -1,4 +1,7 @@
 // Several schedulers on a genuine API server: what they keep there, and with which rights.
+#include <chrono>
+#include <csignal>
+
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -72,6 +75,43 @@ TEST_F(Replicas, with_the_rights_of_the_two_files_survive_one_of_them) {
                             "update partitionmaps", "create gangdecisions", "update gangdecisions",
                             "list gangdecisions"})
     EXPECT_TRUE(used.contains(right)) << right;
+}
+
+/// A process that stands still owns its shards until the others have seen its Lease grow old. When
+/// it goes on, it must not go on with what it has lost.
+TEST_F(Replicas, that_stands_still_is_taken_over_from_and_comes_back_as_nobody) {
+  constexpr int gangs = 12;
+  control_plane on;
+  install_on(on);
+  on.create(nodes_in_racks(12));
+  auto a = replica(on, "a");
+  auto b = replica(on, "b");
+  auto c = replica(on, "c");
+  const auto are_three = [&] {
+    return shares_with(a, "b") && shares_with(a, "c") && shares_with(b, "c");
+  };
+  ASSERT_TRUE(eventually(are_three, 90s)) << b.ask({"get", "replicas", "-o", "wide"}).out;
+  for (int i = 0; i < gangs / 2; ++i)
+    on.create(manifest(our_gang(fmt::format("g{}", i), 4, 1)));
+  a.itself().send(SIGSTOP);
+  const auto stopped = std::chrono::steady_clock::now();
+  for (int i = gangs / 2; i < gangs; ++i)
+    on.create(manifest(our_gang(fmt::format("g{}", i), 4, 1)));
+  EXPECT_TRUE(eventually([&] { return whole(on, gangs) > gangs / 2; }, 60s));
+  const std::chrono::duration<double> first = std::chrono::steady_clock::now() - stopped;
+  EXPECT_TRUE(eventually([&] { return whole(on, gangs) == gangs; }, 90s))
+      << b.ask({"get", "gangs"}).out;
+  const std::chrono::duration<double> all = std::chrono::steady_clock::now() - stopped;
+  fmt::print("after SIGSTOP of one of three (lease 3 s): first new gang {:.1f} s, all {:.1f} s\n",
+             first.count(), all.count());
+  a.itself().send(SIGCONT);
+  on.create(manifest(our_gang("last", 4, 0)));
+  expect_bound(b, "last");
+  commands::expect_sound(look_at(on.api()));
+  for (auto* each : {&a, &b, &c})
+    each->stop();
+  for (const auto& [pod, times] : bindings_taken(on.audit_log()))
+    EXPECT_EQ(times, 1) << pod;
 }
 
 } // namespace

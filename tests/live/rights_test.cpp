@@ -66,6 +66,8 @@ TEST_F(Rights, that_are_missing_are_named_and_nothing_is_lost_until_they_are_gra
   EXPECT_EQ(admin.get("/readyz").status, 503);
   EXPECT_TRUE(scheduler.itself().line_with("does not let us create pods/binding"));
   EXPECT_NE(scheduler.ask({"get", "gangs"}).out.find("ApiForbidden"), std::string::npos);
+  const auto why = scheduler.ask({"explain", "gang", "pair"}).out;
+  EXPECT_NE(why.find("ApiForbidden"), std::string::npos) << why;
   EXPECT_EQ(look_at(on.api()).bound_of("pair"), 0);
 
   on.create(file_in_source("deploy/rbac.yaml") + given_to_plain_user("tutti"));
