@@ -236,7 +236,8 @@ private:
     base::time_point at;
   };
   std::vector<departed> departed_; ///< pods that have left their nodes, ever
-  std::set<std::string> started_;  ///< gang uids with a committed decision
+  std::map<std::string, std::shared_ptr<const api::pod_ties>> ties_ever_; ///< by pod uid
+  std::set<std::string> started_; ///< gang uids with a committed decision
 
   /// Per process and shard.
   struct shard_word {

@@ -18,6 +18,8 @@ const std::map<std::string, std::string> no_labels{};
 
 /// Pods that have left a node count for those who may have seen them there.
 void checker::follow_departed(const pod_truth* before, const pod_truth* now) {
+  if (now != nullptr)
+    ties_ever_[now->uid] = now->ties;
   if (before == nullptr || before->node.empty() || before->is_finished)
     return;
   if (now != nullptr && !now->is_finished)
@@ -44,18 +46,20 @@ std::vector<standing> checker::all_standing() const {
   return out;
 }
 
-/// Seats of a plan whose pods are not on a node yet, and may come to theirs. Those that are given up
-/// were counted on.
+/// Seats of a plan whose pods are not on a node yet, and may come to theirs. Those that are given
+/// up were counted on.
 void checker::add_seats(const known_decision& x, std::vector<standing>& to) const {
   for (const auto& part : x.first.chosen.slices)
     for (const auto& s : part.seats) {
       const auto pod = truth_.pods().find(s.pod.value);
       const auto node = truth_.nodes().find(s.node_name.value);
-      if (pod == truth_.pods().end() || !pod->second.node.empty() || !pod->second.is_live())
+      const bool is_live = pod != truth_.pods().end() && pod->second.is_live();
+      const auto ties = ties_ever_.find(s.pod.value);
+      if ((is_live && !pod->second.node.empty()) || ties == ties_ever_.end())
         continue;
-      const bool is_there = node != truth_.nodes().end() && node->second.uid == s.node.value
-                            && !is_cancelled(x, s.pod);
-      to.push_back({s.pod.value, pod->second.name, pod->second.ties.get(),
+      const bool is_there = is_live && node != truth_.nodes().end()
+                            && node->second.uid == s.node.value && !is_cancelled(x, s.pod);
+      to.push_back({s.pod.value, s.pod_name, ties->second.get(),
                     node == truth_.nodes().end() ? &no_labels : &node->second.labels,
                     !is_there || node->second.has_moved});
     }
