@@ -22,11 +22,6 @@ struct measured_trial {
   double p99_ms = 0;
 };
 
-double quantile(std::vector<double> all, double q) {
-  std::sort(all.begin(), all.end());
-  return all.at(static_cast<std::size_t>(q * static_cast<double>(all.size() - 1)));
-}
-
 double ms_between(moment a, moment b) {
   return std::chrono::duration<double, std::milli>(b - a).count();
 }
