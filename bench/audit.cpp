@@ -6,16 +6,15 @@
 
 #include <boost/json.hpp>
 
+#include "bridge/json_read.hpp"
+
 namespace tutti::bench {
 
 namespace {
 
 namespace json = boost::json;
 
-std::string_view text_at(const json::object& x, std::string_view field) {
-  const auto* v = x.if_contains(field);
-  return v != nullptr && v->is_string() ? std::string_view{v->get_string()} : std::string_view{};
-}
+using bridge::text_at;
 
 } // namespace
 

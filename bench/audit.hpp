@@ -7,7 +7,8 @@
 
 namespace tutti::bench {
 
-/// Requests by "verb group/resource/subresource", "create pods/binding" for example.
+/// Requests by "verb resource/subresource", "create pods/binding" for example; what is about no
+/// resource by "verb path".
 using request_counts = std::map<std::string, std::int64_t>;
 
 /// Bytes of the log so far: where a later reading may begin.

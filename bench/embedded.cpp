@@ -39,11 +39,14 @@ private:
   bridge::http_client client_;
 };
 
-embedded::embedded(const options& how) : how_(how) {
+fs::path temporary_directory() {
   auto text = (fs::temp_directory_path() / "tutti-bench-XXXXXX").string();
   if (::mkdtemp(text.data()) == nullptr)
     fail("cannot make a temporary directory; set TMPDIR to one that may be written to");
-  home_ = text;
+  return text;
+}
+
+embedded::embedded(const options& how) : how_(how), home_(temporary_directory()) {
   sim::api_server::server::options o;
   o.data_dir = (home_ / "api").string();
   if (!how_.listen.empty())

@@ -56,6 +56,9 @@ private:
   std::unique_ptr<actors::scheduler> scheduler_;
 };
 
+/// A new directory for data that are not kept; whoever asks removes it.
+std::filesystem::path temporary_directory();
+
 /// Prints the sentence as an error and ends the process with 1.
 [[noreturn]] void fail(const std::string& what);
 

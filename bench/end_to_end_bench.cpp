@@ -45,11 +45,6 @@ double seconds(base::duration d) {
   return std::chrono::duration<double>(d).count();
 }
 
-double quantile(std::vector<double> all, double q) {
-  std::sort(all.begin(), all.end());
-  return all.at(static_cast<std::size_t>(q * static_cast<double>(all.size() - 1)));
-}
-
 objects gangs_of(const wave& w) {
   objects out;
   for (int i = 0; i < w.large; ++i)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 namespace tutti::bench {
 
@@ -19,6 +20,9 @@ struct measured {
 
 /// Prints the line; true if the bar holds.
 bool print(const measured& x);
+
+/// The value at a share of all, 0 the least and 1 the most; of at least one.
+double quantile(std::vector<double> all, double share);
 
 /// A value without a bar: where the time goes.
 struct fact {

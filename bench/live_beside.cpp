@@ -22,11 +22,6 @@ struct measured_trial {
   double p99_ms = 0;
 };
 
-double quantile(std::vector<double> all, double q) {
-  std::sort(all.begin(), all.end());
-  return all.at(static_cast<std::size_t>(q * static_cast<double>(all.size() - 1)));
-}
-
 double ms_between(moment a, moment b) {
   return std::chrono::duration<double, std::milli>(b - a).count();
 }
@@ -34,7 +29,8 @@ double ms_between(moment a, moment b) {
 /// One scheduler's turn.
 class turn {
 public:
-  turn(live_cluster& on, std::string scheduler) : on_(on), scheduler_(std::move(scheduler)) {}
+  turn(live_cluster& on, std::string scheduler, int nodes)
+      : on_(on), scheduler_(std::move(scheduler)), nodes_(nodes) {}
 
   measured_trial run(const trial& x) {
     measured_trial out;
@@ -53,7 +49,7 @@ public:
 
 private:
   gang_wish wish(const trial& x) {
-    return {.name = fmt::format("{}-{}-{}", scheduler_, x.members, ++made_),
+    return {.name = fmt::format("{}-{}-{}-{}", scheduler_, nodes_, x.members, ++made_),
             .members = x.members,
             .scheduler = scheduler_,
             .in_one_rack = x.in_one_rack};
@@ -97,6 +93,7 @@ private:
 
   live_cluster& on_;
   std::string scheduler_;
+  int nodes_; // groups of an earlier turn stay behind under their names
   int made_ = 0;
 };
 
@@ -121,13 +118,13 @@ void print_beside(const std::string& what, double theirs, double ours, std::stri
 
 void measure_beside(live_cluster& on, int nodes, const std::vector<trial>& trials) {
   on.start_kube_scheduler();
-  turn upstream{on, "default-scheduler"};
+  turn upstream{on, "default-scheduler", nodes};
   const auto theirs = all_of(upstream, trials);
   on.stop_kube_scheduler();
   std::vector<measured_trial> ours;
   {
     const auto scheduler = on.start_tutti();
-    turn own{on, "tutti"};
+    turn own{on, "tutti", nodes};
     ours = all_of(own, trials);
   }
   for (std::size_t i = 0; i < trials.size(); ++i) {

@@ -122,12 +122,7 @@ protocol::http_request creation_of(const json::object& what) {
   return {.method = "POST", .target = std::move(path), .body = json::serialize(what)};
 }
 
-live_cluster::live_cluster() {
-  auto text = (fs::temp_directory_path() / "tutti-bench-XXXXXX").string();
-  if (::mkdtemp(text.data()) == nullptr)
-    fail("cannot make a temporary directory; set TMPDIR to one that may be written to");
-  home_ = text;
-  state_ = home_ / "plane";
+live_cluster::live_cluster() : home_(temporary_directory()), state_(home_ / "plane") {
   child start{{script("control_plane.sh"), "start", "-d", state_.string(), "--scheduler",
                "--scheduler-arg", fmt::format("--kube-api-qps={}", kube_scheduler_qps),
                "--scheduler-arg", fmt::format("--kube-api-burst={}", kube_scheduler_qps), "--while",
@@ -283,10 +278,9 @@ void live_cluster::stop_kube_scheduler() const {
 
 std::unique_ptr<child> live_cluster::start_tutti() {
   const auto store = home_ / fmt::format("store-{}", ++schedulers_);
-  return std::make_unique<child>(
-      std::vector<std::string>{TUTTI_PROGRAM, "scheduler", "--quiet", "--kubeconfig",
-                               file("kubeconfig"), "--data-dir", store.string(), "--admin",
-                               fmt::format("127.0.0.1:{}", free_port()), "--topology", rack_label});
+  return std::make_unique<child>(std::vector<std::string>{
+      TUTTI_PROGRAM, "scheduler", "--quiet", "--kubeconfig", file("kubeconfig"), "--data-dir",
+      store.string(), "--admin", "", "--topology", rack_label});
 }
 
 } // namespace tutti::bench

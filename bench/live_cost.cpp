@@ -171,8 +171,8 @@ private:
   double due_ = 0;
 };
 
-/// What `asked` counts of Bindings, conditions and Events, gang by gang. Each goes to the
-/// server as soon as there is room for it, and nothing waits for an answer.
+/// What `asked` counts of Bindings, conditions and Events. Bindings go before all else, as the
+/// scheduler sends them, and nothing waits for an answer.
 double bind_without_deciding(live_cluster& on, const wave& w, const request_counts& asked) {
   std::vector<std::string> pods;
   for (auto& x : on.create(objects_of(w)))
@@ -182,10 +182,9 @@ double bind_without_deciding(live_cluster& on, const wave& w, const request_coun
   dealer events{asked, "create events", w.gangs.size()};
   dealer looks{asked, "get podgroups", w.gangs.size()};
   std::vector<protocol::http_request> all;
-  std::size_t pod = 0;
+  for (std::size_t i = 0; i < pods.size(); ++i)
+    all.push_back(binding(pods[i], static_cast<int>(i % 100)));
   for (const auto& gang : w.gangs) {
-    for (int i = 0; i < gang.members; ++i, ++pod)
-      all.push_back(binding(pods.at(pod), static_cast<int>(pod % 100)));
     for (int i = looks.next(); i > 0; --i)
       all.push_back(look_at(gang.name));
     for (int i = conditions.next(); i > 0; --i)

@@ -77,12 +77,22 @@ void add_server(CLI::App& verb, arguments& a) {
   verb.add_option("--scheduler-pod", a.behind.pod, "this replica alone (default: all of them)");
 }
 
-/// Two ways to a scheduler at once.
-bool contradicts(const arguments& a) {
+/// Two ways to a scheduler at once, or half of one.
+base::result<void> check_way(const arguments& a) {
   const auto& there = a.behind;
-  return !a.server.empty()
-         && (!there.cluster.kubeconfig.empty() || !there.cluster.context.empty()
-             || !there.pod.empty());
+  const bool names_pods = !there.pod.empty() || !there.space.empty();
+  const bool names_cluster = !there.cluster.kubeconfig.empty() || !there.cluster.context.empty();
+  if (!a.server.empty() && (names_cluster || names_pods))
+    return base::error{base::code::bad_input,
+                       "--server names an admin address, --kubeconfig, --context, "
+                       "--scheduler-namespace and --scheduler-pod lead into a cluster",
+                       "leave one of them out"};
+  if (names_pods && !there.cluster.names_config())
+    return base::error{
+        base::code::bad_input,
+        "--scheduler-namespace and --scheduler-pod are about a scheduler in a cluster",
+        "say which cluster: --kubeconfig or --context"};
+  return {};
 }
 
 /// As a plugin of kubectl the program asks in the cluster that kubectl would ask.
@@ -520,10 +530,7 @@ int main(int argc, char** argv) {
     return wrong_usage({base::code::bad_input, e.what(),
                         is_verb ? fmt::format("tutti {} --help", first) : "tutti --help"});
   }
-  if (contradicts(a))
-    return wrong_usage({base::code::bad_input,
-                        "--server names an admin address, --kubeconfig, "
-                        "--context and --scheduler-pod a cluster",
-                        "leave one of them out"});
+  if (auto ok = check_way(a); !ok)
+    return wrong_usage(ok.error());
   return run_verb(a);
 }

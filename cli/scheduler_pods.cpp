@@ -1,8 +1,8 @@
 #include "cli/scheduler_pods.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -60,7 +60,10 @@ bool is_running(const json::object& pod) {
 class pods_behind {
 public:
   pods_behind(scheduler_flags where, const base::clock& clock)
-      : where_(std::move(where)), clock_(clock) {}
+      : where_(std::move(where)), clock_(clock) {
+    if (where_.space.empty())
+      where_.space = default_scheduler_space;
+  }
 
   base::result<json::object> read(const std::string& path) {
     if (auto ok = look(); !ok)
@@ -79,9 +82,12 @@ public:
       if (how == togetherness::anyone && !answers.empty())
         break;
     }
-    if (answers.empty())
+    if (answers.empty()) {
+      pods_.clear(); // others may run in their place when we are asked again
       return *refused;
-    if (refused && refused->what() == code::unavailable)
+    }
+    if (refused && refused->what() == code::unavailable
+        && warned_.insert(refused->message()).second)
       print_warning(*refused);
     return together(how, std::move(answers));
   }
@@ -179,6 +185,7 @@ private:
   const base::clock& clock_;
   std::unique_ptr<api_questions> ask_;
   std::vector<replica_pod> pods_;
+  std::set<std::string> warned_; // of the same thing once, however often we are asked
 };
 
 } // namespace

@@ -2,20 +2,18 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <boost/json.hpp>
+
+#include "bridge/json_read.hpp"
 
 namespace tutti::cli {
 
 namespace {
 
 namespace json = boost::json;
-
-std::string text_at(const json::object& x, std::string_view field) {
-  const auto* v = x.if_contains(field);
-  return v != nullptr && v->is_string() ? std::string{v->get_string()} : std::string{};
-}
 
 json::array* items_of(json::object& answer) {
   auto* items = answer.if_contains("items");
@@ -26,7 +24,7 @@ json::array* items_of(json::object& answer) {
 void take_better_rows(json::array& into, json::array& more) {
   using key = std::pair<std::string, std::string>;
   const auto key_of = [](const json::object& row) {
-    return key{text_at(row, "namespace"), text_at(row, "name")};
+    return key{bridge::text_at(row, "namespace"), bridge::text_at(row, "name")};
   };
   std::map<key, std::size_t> known;
   for (std::size_t i = 0; i < into.size(); ++i)
@@ -40,17 +38,23 @@ void take_better_rows(json::array& into, json::array& more) {
   }
 }
 
-std::int64_t time_of(const json::value& item) {
-  const auto* at = item.as_object().if_contains("unix_ms");
-  return at != nullptr ? at->to_number<std::int64_t>() : 0;
+/// What a story is told in the order of, and what everything else is.
+std::int64_t place_of(const json::value& item) {
+  for (const char* field : {"unix_ms", "shard"})
+    if (const auto* at = item.as_object().if_contains(field); at != nullptr && at->is_number())
+      return at->to_number<std::int64_t>();
+  return 0;
 }
 
 void take_pieces(json::array& into, json::array& more) {
+  std::set<std::string> known; // there may be tens of thousands
+  for (const auto& x : into)
+    known.insert(json::serialize(x));
   for (auto& x : more)
-    if (std::find(into.begin(), into.end(), x) == into.end())
+    if (known.insert(json::serialize(x)).second)
       into.push_back(std::move(x));
   std::stable_sort(into.begin(), into.end(), [](const json::value& a, const json::value& b) {
-    return time_of(a) < time_of(b);
+    return place_of(a) < place_of(b);
   });
 }
 

@@ -19,8 +19,8 @@ enum class togetherness {
 togetherness togetherness_of(std::string_view path);
 
 /// One answer out of at least one, each from another replica, in their order. Items that stand in
-/// several answers (pieces: those that are equal) are there once; pieces of a trace in the order of
-/// their time.
+/// several answers (pieces: those that are equal) are there once; pieces in the order of their
+/// time, else of their shard.
 boost::json::object together(togetherness how, std::vector<boost::json::object> answers);
 
 /// True if the gang that the answer is about is placed by another replica.

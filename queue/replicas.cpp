@@ -1,15 +1,14 @@
 // Gangs whose partition is another replica's: known, not tried, and taken up when it comes here.
 #include "protocol/sharding.hpp"
+#include "queue/here.hpp"
 #include "queue/queue_role.hpp"
 
 namespace tutti::queue {
 
 using base::reason_code;
 
-/// A gang without a uid has no partition: nobody tries it, and everybody may say why.
 bool queue_role::is_here(const gang_entry& g) const {
-  return !how_.has_others || g.uid().value.empty()
-         || here_.contains(protocol::partition_of(g.uid()));
+  return is_placed_here(g, how_, here_);
 }
 
 /// Upholds S13: it is gated here, whatever it is there.

@@ -9,8 +9,8 @@
 
 #include <fmt/core.h>
 
-#include "protocol/sharding.hpp"
 #include "queue/gate.hpp"
+#include "queue/here.hpp"
 
 namespace tutti::queue {
 
@@ -239,8 +239,7 @@ json::object reader::row(const gang_entry& g) const {
                    {"reason", reason_value(reason_code::none)},
                    {"attempts", g.attempts},
                    {"created", g.created_ms()}};
-  if (from_.how.has_others && !g.uid().value.empty()
-      && !from_.here.contains(protocol::partition_of(g.uid())))
+  if (!is_placed_here(g, from_.how, from_.here))
     out["elsewhere"] = true;
   if (!g.life)
     return out;

@@ -1,5 +1,6 @@
 // Several `tutti scheduler` processes on one cluster: they share it, and take over from the dead.
 #include <filesystem>
+#include <map>
 #include <sstream>
 
 #include <fmt/core.h>
@@ -90,6 +91,16 @@ TEST_F(Replicas, share_a_cluster_and_bind_gangs_over_the_shards_of_all) {
   create_gangs(api, 0, 8);
   ASSERT_TRUE(eventually([&] { return are_bound(api, 0, 8); }, 60s)) << a.ask({"get", "gangs"}).out;
   expect_sound(look_at(api.api()));
+  std::map<std::string, int> placed; // by how many, as they say themselves
+  for (const auto* x : {&a, &b, &c}) {
+    const auto said = x->admin_client().get("/api/gangs").object();
+    for (const auto& row : said.at("items").as_array())
+      placed[std::string{row.at("name").as_string()}] +=
+          row.as_object().contains("elsewhere") ? 0 : 1;
+  }
+  EXPECT_EQ(placed.size(), 8u);
+  for (const auto& [gang, by] : placed)
+    EXPECT_EQ(by, 1) << gang;
   for (auto* x : {&a, &b, &c})
     x->stop();
   api.stop();

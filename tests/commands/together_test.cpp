@@ -51,8 +51,9 @@ TEST(Together, pieces_of_a_story_are_told_in_order_and_once) {
 }
 
 TEST(Together, shards_and_reservations_are_added_up_and_the_rest_is_anyones) {
-  EXPECT_EQ(joined("/api/shards", {R"({"items":[{"shard":0}]})", R"({"items":[{"shard":1}]})"}),
-            R"({"items":[{"shard":0},{"shard":1}]})");
+  EXPECT_EQ(joined("/api/shards",
+                   {R"({"items":[{"shard":0},{"shard":2}]})", R"({"items":[{"shard":1}]})"}),
+            R"({"items":[{"shard":0},{"shard":1},{"shard":2}]})");
   EXPECT_EQ(togetherness_of("/api/reservations"), togetherness::pieces);
   EXPECT_EQ(togetherness_of("/api/nodes"), togetherness::anyone);
   EXPECT_EQ(togetherness_of("/api/status"), togetherness::anyone);

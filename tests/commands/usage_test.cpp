@@ -193,9 +193,12 @@ TEST(Usage, output_that_does_not_get_out_is_an_error) {
 }
 
 TEST(Usage, a_scheduler_is_named_in_one_way) {
-  const auto said = run({"get", "gangs", "--server", "127.0.0.1:1", "--context", "kind"});
-  EXPECT_EQ(said.code(), 2);
-  EXPECT_NE(said.err.find("leave one of them out"), std::string::npos) << said.err;
+  const auto twice = run({"get", "gangs", "--server", "127.0.0.1:1", "--context", "kind"});
+  EXPECT_EQ(twice.code(), 2);
+  EXPECT_NE(twice.err.find("leave one of them out"), std::string::npos) << twice.err;
+  const auto half = run({"get", "gangs", "--scheduler-pod", "tutti-0"});
+  EXPECT_EQ(half.code(), 2);
+  EXPECT_NE(half.err.find("say which cluster"), std::string::npos) << half.err;
 }
 
 TEST(Usage, a_name_that_is_no_name_is_asked_for_as_it_stands) {
