@@ -155,6 +155,7 @@ void reflector::ask(std::string target, bool is_stream, base::time_point now,
 
 void reflector::begin_list(base::time_point now, protocol::effects& out) {
   ++list_no_;
+  ++round_;
   drop_check(out);
   needs_list_ = true;
   continue_.clear();
@@ -351,7 +352,7 @@ bool reflector::is_repetition(std::string_view line) {
   if (pos == objects_.end() || pos->second.version != version_of(head->version)
       || pos->second.uid != base::hash_of(head->uid))
     return false;
-  pos->second.list = list_no_;
+  pos->second.round = round_;
   if (!is_list) {
     tries_ = 0;
     resume_from(head->version);
@@ -461,7 +462,7 @@ void reflector::on_timer(std::uint32_t kind, base::time_point now, protocol::eff
 void reflector::finish_list(std::string version, const sink& apply) {
   std::vector<std::string> missing;
   for (const auto& [key, known] : objects_)
-    if (known.list != list_no_ && !base::is_planted(base::mutant::keep_the_gone))
+    if (known.round != round_ && !base::is_planted(base::mutant::keep_the_gone))
       missing.push_back(key);
   std::sort(missing.begin(), missing.end());
   for (const auto& key : missing) {
@@ -496,12 +497,12 @@ void reflector::apply_seen(const boost::json::object& object, const sink& apply)
     // In order, an object that we do not know is newer than all we heard; else it is a repetition.
     if (!is_list && is_not_newer(seen.version, version_of(resume_)))
       return;
-    pos = objects_.emplace(std::move(seen.key), entry{seen.uid, seen.version, 0, list_no_}).first;
+    pos = objects_.emplace(std::move(seen.key), entry{seen.uid, seen.version, 0, round_}).first;
     apply({change::kind::added, pos->first, &object, pos->second.tag, text_});
     return;
   }
   auto& known = pos->second;
-  known.list = list_no_;
+  known.round = round_;
   const bool is_old = is_list ? seen.version == known.version
                               : is_not_newer(seen.version, known.version)
                                     && !base::is_planted(base::mutant::take_any_version);

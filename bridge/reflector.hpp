@@ -119,7 +119,7 @@ private:
     std::uint64_t uid = 0;     // hash
     std::uint64_t version = 0; // see `version_of`
     std::uint64_t tag = 0;
-    std::uint32_t list = 0; // the last list that had it
+    std::uint32_t round = 0; // the last list or check that had it
   };
   using table = boost::unordered_flat_map<std::string, entry>;
 
@@ -185,6 +185,7 @@ private:
   state state_ = state::idle;
   std::uint64_t serial_ = 0;  // of the exchange that is open
   std::uint32_t list_no_ = 0; // of the list that runs or ran last
+  std::uint32_t round_ = 0;   // of the list or check that runs or ran last
   std::string continue_;      // token of the next page
   std::string looked_for_;    // a key; here for its memory only
   std::string resume_;        // version to watch from

@@ -35,7 +35,7 @@ void reflector::begin_check(protocol::effects& out) {
   if (state_ != state::watching || !is_fresh() || !is_number(version_of(resume_)))
     return;
   check_.emplace();
-  ++list_no_; // whoever has it is known to be there: by a page, or by the watch since
+  ++round_; // whoever has it is known to be there: by a page, or by the watch since
   ask_check_page(fmt::format("{}?limit={}&resourceVersion={}&resourceVersionMatch=NotOlderThan",
                              options_.path, limits::page_size, escaped_query(resume_)),
                  out);
@@ -99,7 +99,7 @@ void reflector::compare(const line_head& there) {
       check_->unheard[looked_for_] = version;
     return;
   }
-  pos->second.list = list_no_;
+  pos->second.round = round_;
   if (!is_not_newer(version, pos->second.version))
     check_->unheard[looked_for_] = version;
 }
@@ -116,7 +116,7 @@ void reflector::settle_check(base::time_point now, protocol::effects& out) {
   };
   const auto unheard = std::count_if(done.unheard.begin(), done.unheard.end(), is_swallowed);
   const auto gone = std::count_if(objects_.begin(), objects_.end(),
-                                  [this](const auto& x) { return x.second.list != list_no_; });
+                                  [this](const auto& x) { return x.second.round != round_; });
   if (unheard + gone == 0)
     return;
   swallowed_ += static_cast<std::uint64_t>(unheard + gone);

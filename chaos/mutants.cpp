@@ -30,7 +30,7 @@ std::vector<planted_bug> bugs_of_the_log_and_of_owners() {
        "DONE is written as soon as one member is bound", 200},
       {cancel_while_deciding, "cancel-while-deciding",
        "an operator's cancel is obeyed while the decision is on its way to the disk", 200},
-      {forget_cancels, "forget-cancels", "a second CANCEL takes the place of the first", 200},
+      {forget_cancels, "forget-cancels", "a second CANCEL takes the place of the first", 400},
       {batch_overtakes_release, "batch-overtakes-release",
        "a decision is written before what its shards have written before their votes", 300},
       // fencing

@@ -103,6 +103,10 @@ void drawing::aim_at_evictor(action& x, std::string_view state) {
     x.with["by"] = "2ms"; // what gets the room of the first victims is asked for beside the next
     x.with["count"] = "8";
   }
+  if (x.what == "link") {
+    x.with["nth"] = "1"; // the next frames at once: a victim is read in the time of one answer
+    x.with["count"] = "20";
+  }
   if (x.what == "api" || x.what == "api_down")
     x.target = state == "mark-victim" ? "status" : state == "delete-victim" ? "evict" : "read";
 }

@@ -8,7 +8,9 @@ namespace tutti::bridge {
 namespace {
 
 constexpr std::string_view pod =
-    R"({"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"ns","uid":"u-1","resourceVersion":"17","labels":{"name":"no","uid":"no"}},"spec":{"x":[1,{"y":"}"}]}}})"
+    R"({"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a",)"
+    R"("namespace":"ns","uid":"u-1","resourceVersion":"17","labels":{"name":"no","uid":"no"}},)"
+    R"("spec":{"x":[1,{"y":"}"}]}}})"
     "\n";
 
 TEST(LineHead, says_what_a_line_is_about) {
@@ -52,9 +54,11 @@ TEST(LineHead, leaves_to_the_parser_what_is_not_plain) {
 
 TEST(PageHeads, are_those_of_all_items) {
   const auto page = read_page_heads(
-      R"({"kind":"PodList","metadata":{"resourceVersion":"9","continue":"to","remainingItemCount":3},)"
-      R"("items":[{"metadata":{"name":"a","namespace":"s","uid":"1","resourceVersion":"5"},"spec":{}},)"
-      R"({"spec":{"n":[1,2]},"metadata":{"name":"b","uid":"2","resourceVersion":"6"},"status":{}}]})");
+      R"({"kind":"PodList","metadata":{"resourceVersion":"9","continue":"to",)"
+      R"("remainingItemCount":3},"items":[)"
+      R"({"metadata":{"name":"a","namespace":"s","uid":"1","resourceVersion":"5"},"spec":{}},)"
+      R"({"spec":{"n":[1,2]},"metadata":{"name":"b","uid":"2","resourceVersion":"6"},)"
+      R"("status":{}}]})");
   ASSERT_TRUE(page);
   EXPECT_EQ(page->version, "9");
   EXPECT_EQ(page->token, "to");

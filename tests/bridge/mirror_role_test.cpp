@@ -235,17 +235,19 @@ TEST_F(Mirror, the_facts_of_a_node_are_complete) {
 }
 
 /// A pod of another scheduler on n1, with labels and perhaps a distance to pods labelled app=db.
+/// Each is a version of its own, newer than all that the lists of a test have.
 std::string tied_pod(std::string_view name, std::string_view labels, bool keeps_apart = false) {
+  static int version = 1000;
   const auto affinity = keeps_apart
                             ? R"(,"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnored)"
                               R"(DuringExecution":[{"topologyKey":"zone","labelSelector":)"
                               R"({"matchLabels":{"app":"db"}}}]}})"
                             : "";
   return fmt::format(R"({{"metadata":{{"namespace":"ns","name":"{}","uid":"uid-{}",)"
-                     R"("resourceVersion":"7","labels":{{{}}}}},"spec":{{"schedulerName":"other",)"
+                     R"("resourceVersion":"{}","labels":{{{}}}}},"spec":{{"schedulerName":"other",)"
                      R"("nodeName":"n1","containers":[{{"name":"c"}}]{}}},)"
                      R"("status":{{"phase":"Running"}}}})",
-                     name, name, labels, affinity);
+                     name, name, ++version, labels, affinity);
 }
 
 TEST_F(Mirror, pods_of_every_scheduler_come_with_their_ties_and_equal_ones_share_them) {
@@ -284,7 +286,7 @@ TEST_F(Mirror, S15_every_shard_hears_of_a_guard_before_anybody_hears_of_the_pod)
 TEST_F(Mirror, a_pod_of_ours_that_selects_by_a_numbering_label_is_refused_in_words) {
   synced();
   line(pods, "ADDED",
-       R"({"metadata":{"namespace":"ns","name":"p","uid":"P","resourceVersion":"7"},"spec":)"
+       R"({"metadata":{"namespace":"ns","name":"p","uid":"P","resourceVersion":"700"},"spec":)"
        R"({"schedulerName":"tutti","containers":[{"name":"c"}],"affinity":{"podAntiAffinity":)"
        R"({"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone",)"
        R"("labelSelector":{"matchLabels":{"volcano.sh/task-index":"3"}}}]}}}})");

@@ -101,6 +101,13 @@ public:
     return protocol::answer_unknown{id, "lost"};
   }
   bool is_watched() const { return !streams_.empty(); }
+  /// What a question that goes past the cache is answered.
+  protocol::answered list_for(std::uint64_t id) const {
+    std::vector<std::string> items;
+    for (const auto& [name, o] : objects_)
+      items.push_back(object(name, o.second, o.first));
+    return {id, 200, page(items, version_)};
+  }
 
 private:
   std::string all() const {
@@ -119,11 +126,9 @@ private:
       streams_[x.id] = {from, true, wish->lists};
       return protocol::stream_opened{x.id};
     }
-    std::vector<std::string> items;
-    if (x.request.target.find("limit=1") == std::string::npos || objects_.empty())
-      for (const auto& [name, o] : objects_)
-        items.push_back(object(name, o.second, o.first));
-    return protocol::answered{x.id, 200, page(items, version_)};
+    const bool asks_a_version = x.request.target.ends_with("limit=1");
+    return asks_a_version && !objects_.empty() ? protocol::answered{x.id, 200, page({}, version_)}
+                                               : list_for(x.id);
   }
   std::string lines_of(stream& s) const {
     std::string out;
@@ -243,20 +248,21 @@ private:
     EXPECT_TRUE(cache_.on(*what, now_, out));
     api_.take(out);
   }
-  /// The next timer that somebody waits for; silence is not what these stories are about.
+  /// A timer that somebody waits for; silence is not what these stories are about.
+  std::optional<protocol::timer_id> due(std::set<protocol::timer_id>& timers) {
+    auto able = timers;
+    std::erase_if(able, [](const auto& t) { return t.kind == reflector::stall_timer; });
+    if (able.empty())
+      return std::nullopt;
+    const auto which = *std::next(able.begin(), static_cast<std::ptrdiff_t>(dice_() % able.size()));
+    timers.erase(which);
+    return which;
+  }
   void fire_one(one_follower& f) {
-    for (const auto& t : api_.timers)
-      if (t.kind != reflector::stall_timer) {
-        api_.timers.erase(t);
-        tell_cache(protocol::timer_fired{t});
-        break;
-      }
-    for (const auto& t : f.timers)
-      if (t.kind != reflector::stall_timer) {
-        f.timers.erase(t);
-        hear(f, protocol::timer_fired{t});
-        break;
-      }
+    if (const auto t = due(api_.timers))
+      tell_cache(protocol::timer_fired{*t});
+    if (const auto t = due(f.timers))
+      hear(f, protocol::timer_fired{*t});
   }
   /// One piece from each watch that it follows; true if there was one.
   bool tell(one_follower& f, std::size_t most) {
@@ -302,7 +308,9 @@ private:
   }
   void perform(one_follower& f, const protocol::effects& asked) {
     for (const auto& e : asked.list())
-      if (const auto* x = std::get_if<protocol::exchange>(&e)) {
+      if (const auto* x = std::get_if<protocol::exchange>(&e); x && !x->request.is_stream) {
+        hear(f, api_.list_for(x->id)); // a follower compares its watch with the server itself
+      } else if (x) {
         const auto wish = watch_wish_of(x->request);
         ASSERT_TRUE(wish) << x->request.target;
         if (wish->lists)

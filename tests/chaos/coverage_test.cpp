@@ -16,7 +16,7 @@ namespace {
 /// Worlds in which no kind of fault is off: of one process and of three, half of which evict.
 constexpr std::uint64_t worlds_of_each = 120;
 /// A cell that they have not hit is aimed at in so many more.
-constexpr std::uint64_t aimed_of_each = 40;
+constexpr std::uint64_t aimed_of_each = 120;
 
 void add_world(coverage_matrix& to, std::uint64_t seed, swarm_options how) {
   how.takes_every_kind = true;

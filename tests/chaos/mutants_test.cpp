@@ -22,6 +22,9 @@ void PrintTo(const planted_bug& x, std::ostream* out) {
 void PrintTo(const exhausted_bug& x, std::ostream* out) {
   *out << x.name;
 }
+void PrintTo(const role_bug& x, std::ostream* out) {
+  *out << x.name;
+}
 
 namespace {
 
@@ -117,12 +120,10 @@ struct role_test {
 role_test run_role_test(std::string_view name, std::string_view bug) {
   const auto dot = name.find('.');
   const std::string folder_of{name.substr(0, dot)};
-  const std::map<std::string, std::string> programs{{"protocol", TUTTI_PROTOCOL_TESTS},
-                                                    {"placement", TUTTI_PLACEMENT_TESTS},
-                                                    {"shards", TUTTI_SHARDS_TESTS},
-                                                    {"bridge", TUTTI_BRIDGE_TESTS},
-                                                    {"queue", TUTTI_QUEUE_TESTS},
-                                                    {"decisions", TUTTI_DECISIONS_TESTS}};
+  const std::map<std::string, std::string> programs{
+      {"protocol", TUTTI_PROTOCOL_TESTS}, {"placement", TUTTI_PLACEMENT_TESTS},
+      {"shards", TUTTI_SHARDS_TESTS},     {"bridge", TUTTI_BRIDGE_TESTS},
+      {"queue", TUTTI_QUEUE_TESTS},       {"decisions", TUTTI_DECISIONS_TESTS}};
   const auto command = "TUTTI_MUTANT=" + std::string{bug} + " '" + programs.at(folder_of)
                        + "' --gtest_filter=" + std::string{name.substr(dot + 1)} + " 2>&1";
   role_test out;

@@ -192,8 +192,7 @@ TEST_F(Guards, a_new_owner_starts_above_all_versions_of_its_predecessors) {
   EXPECT_FALSE(promised(h, before));
   view = placement::view_feed{{}, 1};
   ask_for_the_whole();
-  EXPECT_TRUE(promised(words::attempt("h", 2), uses("x", "zone", shared)))
-      << last.why_not.detail;
+  EXPECT_TRUE(promised(words::attempt("h", 2), uses("x", "zone", shared))) << last.why_not.detail;
 }
 
 TEST_F(Guards, S15_a_new_owner_holds_the_guards_of_the_decisions_that_it_has_listed) {
