@@ -41,13 +41,7 @@ void gang_role::on(const timer_fired& x) {
     return;
   }
   if (state_ == attempt_state::preparing) {
-    base::explanation why;
-    why.primary = base::reason_code::shard_unavailable;
-    for (const auto& v : votes_)
-      if (!v.said)
-        why.detail += (why.detail.empty() ? "no vote from shard " : ", ")
-                      + std::to_string(v.asked->shard.value);
-    give_up(attempt_outcome::conflict, std::move(why));
+    votes_are_late();
   } else if (state_ == attempt_state::evicting) {
     is_late_ = true;
     out_.tell(to(role_kind::evictor), stop_evicting{attempt_, victims(), fence_epoch_});

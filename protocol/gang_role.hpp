@@ -98,6 +98,7 @@ private:
   void send_prepares();
   void send_prepare(shard_vote& to);
   void note_vote(const vote& x);
+  void votes_are_late();
   void look_again();
   std::optional<base::explanation> disagreement(const gang& seen) const;
   void decide_now();
@@ -177,6 +178,7 @@ private:
   base::explanation refusal_;     ///< of the planner, while victims are sought
   base::explanation left_out_;    ///< why the plan leaves members out; none if it does not, or may
   std::vector<shard_vote> votes_; ///< ascending by shard
+  std::uint32_t silences_ = 0;    ///< times that no shard had said a word when votes were due
   gang_ptr seen_;                 ///< by the last look
   std::optional<decision> proposed_;
 

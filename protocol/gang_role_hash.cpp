@@ -33,7 +33,7 @@ std::uint64_t gang_role::state_hash() const {
   add(low_water_);
   add(partition_.value);
   add(fence_epoch_.value);
-  add(tries_);
+  add(tries_ + (std::uint64_t{silences_} << 32));
   add(gang_ ? bytes_hash(begin_attempt{.who = gang_}) : 0);
   add(plan_ ? bytes_hash(plan_answer{.placement = plan_}) : 0);
   add(state_ == attempt_state::seeking_victims ? bytes_hash(plan_answer{.why_not = refusal_}) : 0);

@@ -21,6 +21,12 @@ base::ties_id ties_of(const member& x) {
   return x.ties ? x.ties->id : base::ties_id{};
 }
 
+/// So long a plan waits for shards that may be between two owners: a Lease that nobody renews
+/// counts for 15 s, and its shards are listed, taken and begun within a few seconds more.
+constexpr base::duration owner_missing_longest = std::chrono::seconds{30};
+constexpr auto silences_most =
+    static_cast<std::uint32_t>(owner_missing_longest / base::duration{limits::prepare_timeout});
+
 } // namespace
 
 void gang_role::hear(const begin_attempt& x) {
@@ -140,6 +146,32 @@ void gang_role::hear(const vote& x) {
                 fmt::format("room for {} members is held by {} shards", plan_->seat_count(),
                             votes_.size()));
   look_again();
+}
+
+/// A shard that answers nothing is dead or hung, and the gang better off planned elsewhere. But
+/// where nobody of several replicas' shards has said a word, nothing is promised to us anywhere,
+/// and they may be between two owners: an outage that another replica mends, and no failure of this
+/// gang. It keeps its attempt and asks on.
+void gang_role::votes_are_late() {
+  std::string silent;
+  for (const auto& v : votes_)
+    if (!v.said)
+      silent +=
+          (silent.empty() ? "no vote from shard " : ", ") + std::to_string(v.asked->shard.value);
+  const bool is_all_silent =
+      std::none_of(votes_.begin(), votes_.end(), [](const auto& v) { return v.said.has_value(); });
+  if (how_.reads_map && is_all_silent && silences_ < silences_most) {
+    ++silences_;
+    out_.add(note{"gang.waits_for_owners", {{"gang", to_text(name_)}, {"why", silent}}});
+    progress(reason_code::shard_unavailable);
+    out_.add(arm{{deadline_timer, 0}, limits::prepare_timeout});
+    restart_resend();
+    return;
+  }
+  base::explanation why;
+  why.primary = reason_code::shard_unavailable;
+  why.detail = std::move(silent);
+  give_up(attempt_outcome::conflict, std::move(why));
 }
 
 void gang_role::note_vote(const vote& x) {

@@ -19,6 +19,10 @@ namespace {
 /// Everything that has a time shares one timer, armed for the earliest.
 constexpr protocol::timer_id due_timer{1, 0};
 
+/// What an attempt waits for whose shards say nothing at all.
+constexpr const char* no_owner_words =
+    "the shards of its plan do not answer: if their replica is gone, another one takes them over";
+
 } // namespace
 
 // ---------------------------------------------------------------- the window
@@ -140,7 +144,8 @@ void queue_role::hear(const protocol::gang_progress& x) {
   now->next_ask = now_ + silence_longest;
   if (!g)
     return;
-  explain(*g->life, reason_of(*now));
+  const auto reason = reason_of(*now);
+  explain(*g->life, reason, reason == reason_code::shard_unavailable ? no_owner_words : "");
   pools_.delay(*g, now->next_ask);
 }
 

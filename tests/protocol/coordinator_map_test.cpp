@@ -105,6 +105,43 @@ TEST_F(coordinator_map, a_successor_reads_the_map_before_it_counts) {
   EXPECT_TRUE(is_covered());
 }
 
+// ---------------------------------------------------------------- nobody owns the shards
+
+TEST_F(coordinator_map, a_plan_of_which_no_shard_votes_waits_for_their_next_owner) {
+  is_planned();
+  for (int n = 0; n < 15; ++n) {
+    quiet();
+    deadline_passes(base::limits::prepare_timeout);
+    ASSERT_FALSE(ended()) << n;
+    ASSERT_EQ(sent<gang_progress>().size(), 1u);
+    EXPECT_EQ(sent<gang_progress>()[0].second.reason, base::reason_code::shard_unavailable);
+  }
+  quiet();
+  resend_is_due();
+  EXPECT_EQ(sent<prepare>().size(), 2u) << "they are asked all the time";
+  all_vote_yes();
+  EXPECT_EQ(role->state(), attempt_state::looking);
+}
+
+TEST_F(coordinator_map, a_plan_of_which_no_shard_ever_votes_is_given_up_after_half_a_minute) {
+  is_planned();
+  for (int n = 0; n < 16; ++n) {
+    ASSERT_FALSE(ended()) << n;
+    deadline_passes(base::limits::prepare_timeout);
+  }
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(ended()->why.primary, base::reason_code::shard_unavailable);
+  EXPECT_EQ(ended()->why.detail, "no vote from shard 0, 1");
+}
+
+TEST_F(coordinator_map, a_plan_of_which_one_shard_votes_holds_its_room_no_longer_than_ever) {
+  is_planned();
+  votes(0);
+  deadline_passes(base::limits::prepare_timeout);
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(ended()->why.detail, "no vote from shard 1");
+}
+
 // ---------------------------------------------------------------- read, look, post (rule 7)
 
 TEST_F(coordinator_map, what_the_last_look_read_is_posted_without_another_look) {
