@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "sim/scenario/held_memory.hpp"
 #include "sim/scenario/scene.hpp"
 
 namespace tutti::sim::scenario {
@@ -160,10 +161,14 @@ void read_since(const tree&, const tree& value, facts& out) {
           const auto* then = at.find_mark(name);
           if (!then)
             return "there is no such mark";
-          const auto memory_now = static_cast<double>(scene::resident_bytes());
-          const auto memory_ratio = memory_now / static_cast<double>(then->memory_bytes);
+          const auto memory_now = wanted_memory ? bytes_of_schedulers(at.where()) : 0;
+          if (wanted_memory && (memory_now == 0 || then->memory_bytes == 0))
+            return "memory: cannot be measured here";
+          const auto memory_ratio =
+              static_cast<double>(memory_now) / static_cast<double>(then->memory_bytes);
           if (wanted_memory && !wanted_memory->hold(memory_ratio))
-            return fmt::format("memory: {:.2f} times", memory_ratio);
+            return fmt::format("memory: {:.2f} times, {} bytes after {}", memory_ratio, memory_now,
+                               then->memory_bytes);
           const auto series_now = static_cast<double>(at.metrics().size());
           const auto series_ratio =
               series_now / std::max<double>(1, static_cast<double>(then->series));

@@ -1,10 +1,6 @@
 #include "sim/scenario/scene.hpp"
 
 #include <algorithm>
-#include <fstream>
-
-#include <malloc.h>
-#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
@@ -14,6 +10,7 @@
 #include "base/limits.hpp"
 #include "bridge/partition_map.hpp"
 #include "protocol/sharding.hpp"
+#include "sim/scenario/held_memory.hpp"
 
 namespace tutti::sim::scenario {
 
@@ -243,16 +240,8 @@ std::map<std::string, double> scene::metrics() {
 
 // ---------------------------------------------------------------- marks and holds
 
-std::size_t scene::resident_bytes() {
-  malloc_trim(0); // what is free does not count
-  std::ifstream in{"/proc/self/statm"};
-  std::size_t all = 0, resident = 0;
-  in >> all >> resident;
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
 void scene::set_mark(const std::string& name) {
-  marks_[name] = {resident_bytes(), metrics().size()};
+  marks_[name] = {bytes_of_schedulers(where()), metrics().size()};
   counts().restart();
 }
 

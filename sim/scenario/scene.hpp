@@ -92,7 +92,6 @@ public:
   };
   void set_mark(const std::string& name);
   const mark* find_mark(const std::string& name) const;
-  static std::size_t resident_bytes();
 
   void set_held(const std::string& gang, bool is_held);
   bool is_held(const std::string& gang) const { return held_.contains(gang); }
