@@ -87,6 +87,7 @@ private:
     base::attempt_id attempt;
     std::set<std::uint32_t> acked; ///< shards
     bool is_covered = false;
+    base::epoch_no held_by{}; ///< epoch in which it decides or has adopted the attempt
   };
 
   void disk_is_lost(const std::string& who, bool held_decisions);
@@ -149,7 +150,7 @@ private:
   void follow_queue(const protocol::event& e, const protocol::effects& wanted);
   void check_gang(const place& gang, const protocol::event& e, const protocol::effects& wanted);
   void hear_ack(const protocol::ack& x, gang_word& of);
-  bool is_covered(const known_decision& x, const std::set<std::uint32_t>& acked) const;
+  bool is_covered(const known_decision& x, const gang_word& of) const;
   void check_look(const protocol::decide& wanted);
   void check_rivals(const protocol::event& e, const protocol::effects& wanted);
   void check_release(const protocol::release& wanted);

@@ -24,19 +24,19 @@ void checker::check_gang(const place& gang, const protocol::event& e,
   auto& word = gangs_[gang];
   if (const auto* r = std::get_if<protocol::received>(&e)) {
     if (const auto* x = std::get_if<protocol::begin_attempt>(&r->what)) {
-      word = {x->attempt, {}, false};
+      word = {x->attempt, {}, false, x->attempt.epoch};
       if (look("S8") && !begun_.insert(x->attempt).second)
         say("S8",
             fmt::format("try {} of epoch {} of gang {} begins a second time", x->attempt.try_no,
                         x->attempt.epoch.value, protocol::to_text(x->who->name)));
     } else if (const auto* again = std::get_if<protocol::resume_decision>(&r->what))
-      word = {again->what->by, {}, false};
+      word = {again->what->by, {}, false, std::max(again->what->by.epoch, again->what->adopted_by)};
     else if (const auto* a = std::get_if<protocol::ack>(&r->what); a && a->attempt == word.attempt)
       hear_ack(*a, word);
   }
   const auto known = decisions_.find(base::slot_of(word.attempt));
   if (!word.is_covered && known != decisions_.end() && known->second.first.by == word.attempt)
-    word.is_covered = is_covered(known->second, word.acked);
+    word.is_covered = is_covered(known->second, word);
   check_rivals(e, wanted);
   for (const auto& w : wanted.list()) {
     if (const auto* d = std::get_if<protocol::decide>(&w)) {
@@ -72,19 +72,22 @@ void checker::hear_ack(const protocol::ack& x, gang_word& of) {
                           x.shard.value, x.attempt.gang.value));
 }
 
-bool checker::is_covered(const known_decision& x, const std::set<std::uint32_t>& acked) const {
+/// Members that a later owner has given up count for one who cannot know: what it posts on its old
+/// knowledge is refused by the fence (Q1), and that is judged where it is posted.
+bool checker::is_covered(const known_decision& x, const gang_word& of) const {
   const auto& d = x.first;
+  const bool is_of_later_owner = of.held_by < x.latest.adopted_by;
   auto reached = d.bound_already;
   reached.resize(d.groups.size());
   for (const auto& part : d.chosen.slices) {
-    const bool is_acked = acked.contains(part.shard.value);
+    const bool is_acked = of.acked.contains(part.shard.value);
     if (part.seats.empty() && !is_acked)
       return false;
     for (const auto& s : part.seats) {
       const auto pod = truth_.pods().find(s.pod.value);
       if (pod != truth_.pods().end() && pod->second.node == s.node_name.value)
         return true; // it was covered in an earlier life
-      if (is_acked && !is_cancelled(x, s.pod))
+      if (is_acked && (is_of_later_owner || !is_cancelled(x, s.pod)))
         ++reached.at(s.group);
     }
   }

@@ -87,8 +87,13 @@ void checker::check_shard(sim::process& who, std::uint32_t shard, const protocol
     if (look("S8") && seen != word.epochs.end() && v->attempt.epoch.value < seen->second)
       say("S8", fmt::format("shard {} votes yes for gang {} under epoch {} after {}", shard,
                             v->attempt.gang.value, v->attempt.epoch.value, seen->second));
-    // A yes that was given before, in whatever life, is given again from memory.
-    if (!word.voted.insert(v->attempt).second)
+    // A yes that was given before, in whatever life, is given again from memory; and a decision
+    // that was listed at a takeover is held, whoever asks late: nobody counts votes for it any
+    // more.
+    const auto known = decisions_.find(base::slot_of(v->attempt));
+    const bool is_decided = known != decisions_.end() && known->second.first.by == v->attempt
+                            && known->second.is_live();
+    if (!word.voted.insert(v->attempt).second || is_decided)
       continue;
     check_yes(shard, *v, who.name());
   }

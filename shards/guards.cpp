@@ -54,6 +54,14 @@ std::optional<guard_table::objection> guard_table::crowded(const attempt_id& att
   for (const auto& wanted : asked.guards)
     if (auto found = rivals(attempt, wanted.id, wanted.is_exclusive))
       return found;
+  // Between its decision and the list another owner may have granted, and finished, what is in its
+  // way: of that nothing is listed.
+  if (listed_.contains(attempt)) {
+    if (!asked.guards.empty())
+      return objection{asked.guards.front().id, true, false, {}};
+    if (const auto unheard = unheard_by(asked); !unheard.empty())
+      return objection{unheard.front(), true, false, {}};
+  }
   return std::nullopt;
 }
 
@@ -149,10 +157,17 @@ void guard_table::claim(const attempt_id& attempt, const slice& asked) {
     unaware_[guard].insert(attempt);
 }
 
+void guard_table::adopt(const attempt_id& attempt, const slice& asked) {
+  claim(attempt, asked);
+  raise(attempt, asked);
+  listed_.insert(attempt);
+}
+
 void guard_table::drop(const attempt_id& attempt, const slice& asked, bool was_told) {
   if (was_told)
     raise(attempt, asked);
   live_.erase(attempt);
+  listed_.erase(attempt);
   for (const auto& used : asked.guards) {
     auto pos = uses_.find(used.id);
     if (pos == uses_.end())

@@ -60,7 +60,8 @@ public:
   /// Of what is decided and was forgotten here: is anybody in its way, or was since it was planned?
   std::optional<objection> overtaken(const base::attempt_id& attempt,
                                      const protocol::slice& asked) const;
-  /// Of what was granted once: is a use in anybody's way now?
+  /// Of what was granted once: is a use in anybody's way now, or may one have been, before it was
+  /// listed?
   std::optional<objection> crowded(const base::attempt_id& attempt,
                                    const protocol::slice& asked) const;
 
@@ -70,6 +71,9 @@ public:
 
   /// From here on `attempt` keeps others out. Twice is once.
   void claim(const base::attempt_id& attempt, const protocol::slice& asked);
+  /// Claims and raises what a new owner has found decided. It is in nobody's way for certain only
+  /// in the eyes of who has heard an earlier owner's ack: this one never grants it again.
+  void adopt(const base::attempt_id& attempt, const protocol::slice& asked);
   /// With `was_told` a view has shown its pods, and whoever counted on them must look again.
   void drop(const base::attempt_id& attempt, const protocol::slice& asked, bool was_told);
 
@@ -131,6 +135,7 @@ private:
   protocol::guard_version known_;
   std::map<base::attempt_id, std::string> live_; ///< namespaces
   std::map<protocol::guard_id, std::set<base::attempt_id>> unaware_;
+  std::set<base::attempt_id> listed_; ///< adopted
   std::set<protocol::guard_id> news_;
 };
 

@@ -128,10 +128,8 @@ void shard_role::adopt(const decision& x) {
       });
     const committed_record adopted{x.by, partition_of(x.by.gang), std::move(asked)};
     book_.commit(adopted.attempt, adopted.coordinator, adopted.asked);
-    if (!base::is_planted(base::mutant::forget_what_was_listed)) {
-      guards_.claim(adopted.attempt, *adopted.asked);
-      guards_.raise(adopted.attempt, *adopted.asked);
-    }
+    if (!base::is_planted(base::mutant::forget_what_was_listed))
+      guards_.adopt(adopted.attempt, *adopted.asked);
     out_.add(append{adopted, append::durability::lazy});
   }
 }

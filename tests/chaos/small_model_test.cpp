@@ -93,7 +93,7 @@ TEST(SmallObjects, hold_in_every_order_with_one_fault_that_no_process_dies_of) {
       exhaust(beside_others(1, {fault_kind::drop, fault_kind::duplicate, fault_kind::answer,
                                 fault_kind::node_actor, fault_kind::hurry, fault_kind::removal}));
   EXPECT_TRUE(r.is_complete && !r.broken) << told(r);
-  EXPECT_EQ(r.states, 207355u);
+  EXPECT_EQ(r.states, 179738u);
 }
 
 TEST(SmallObjects, hold_in_every_order_when_a_shard_is_taken_over) {

@@ -216,6 +216,21 @@ TEST_F(Guards, S15_a_new_owner_holds_the_guards_of_the_decisions_that_it_has_lis
   EXPECT_TRUE(promised(words::attempt("h", 3), uses("x", "zone", shared)));
 }
 
+TEST_F(Guards, S15_a_new_owner_acks_no_guard_that_it_has_only_listed) {
+  const auto asked = with("a", {use("zone", shared)});
+  auto listed = std::make_shared<protocol::decision>();
+  listed->by = g;
+  listed->what = protocol::verdict::committed;
+  listed->chosen.slices.push_back(*asked);
+  world.lose_disk();
+  world.restart({listed});
+  tell_of({"zone"});
+  mirror_tells_all();
+  commit(g, asked);
+  EXPECT_FALSE(acked()) << "who was in its way may be done, and listed no more";
+  ASSERT_NE(state(g), reservation_state::absent) << "whoever has an earlier ack goes on";
+}
+
 TEST_F(Guards, a_forgotten_commit_is_refused_while_the_guard_is_held) {
   const auto asked = uses("a", "zone", exclusive);
   EXPECT_TRUE(promised(g, asked));
