@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/explanation.hpp"
 #include "base/kinds.hpp"
+#include "placement/engine/policy.hpp"
 #include "placement/engine/snapshot.hpp"
 
 namespace tutti::placement::engine {
@@ -67,6 +69,12 @@ struct options {
   std::uint64_t search_steps = 20'000;
   /// Domains in which a mixed gang is really tried; the others are only bounded.
   std::uint32_t domains_tried = 64;
+  /// Which of the nodes within a domain get members; null: the tightest. It never decides whether a
+  /// gang is placed, nor in which domain. Members that are tied to other pods do not follow it.
+  const policy* rule = nullptr;
+  /// What else comes, for the policy; none: pods of 1, 2, 4 and 8 GPUs, equally often. Must outlive
+  /// the call.
+  std::span<const usual_pod> usual = {};
 };
 
 } // namespace tutti::placement::engine

@@ -43,6 +43,7 @@ struct problem {
   std::int64_t pending = 0;
   std::int64_t required = 0;
   std::shared_ptr<const tied_problem> ties; ///< null: no member is tied to other pods
+  std::shared_ptr<const policy_use> rule;   ///< null: no policy was asked for
 };
 
 /// How a search ends. `impossible` is proved (where its function says so), `undecided` ran out of

@@ -387,7 +387,7 @@ std::vector<std::size_t> order_of_units(const problem& p) {
 bool fails_alone(const snapshot& where, const problem& p, measure by, const options& bounds,
                  workspace& memory, solution& out) {
   for (std::size_t i = 0; i < p.units.size(); ++i) {
-    trial on{where, by, p.shapes};
+    trial on{where, by, p.shapes, p.rule.get()};
     unit_placer placer{on, p, bounds, memory};
     const auto got = placer.place(p.units[i], false);
     if (got.what == verdict::impossible) {
@@ -404,7 +404,7 @@ solution solve_untied(const snapshot& where, const problem& p, measure by, const
   solution out;
   const auto tries = std::min(order.size(), unit_orders_max);
   for (std::size_t i = 0; i < tries; ++i) {
-    trial on{where, by, p.shapes};
+    trial on{where, by, p.shapes, p.rule.get()};
     unit_placer placer{on, p, bounds, memory};
     if (place_units(on, p, order, placer, nullptr, out)) {
       if (out.runs.empty())
@@ -457,7 +457,7 @@ solution solve_tied(const snapshot& where, const problem& p, measure by, const o
   solution out;
   const auto tries = std::min(order.size(), unit_orders_max);
   for (std::size_t i = 0; i < tries; ++i) {
-    trial on{where, by, p.shapes};
+    trial on{where, by, p.shapes, p.rule.get()};
     tied_state state{*p.ties, by};
     unit_placer placer{on, p, bounds, memory, &state};
     if (place_units(on, p, order, placer, &state, out)) {
@@ -470,7 +470,7 @@ solution solve_tied(const snapshot& where, const problem& p, measure by, const o
     std::rotate(order.begin(), order.begin() + 1, order.end());
   }
   for (std::size_t i = 0; i < p.units.size(); ++i) {
-    trial on{where, by, p.shapes};
+    trial on{where, by, p.shapes, p.rule.get()};
     tied_state state{*p.ties, by};
     unit_placer placer{on, p, bounds, memory, &state};
     const auto got = placer.count(p.units[i]);
@@ -479,7 +479,7 @@ solution solve_tied(const snapshot& where, const problem& p, measure by, const o
       return out;
     }
   }
-  trial on{where, by, p.shapes};
+  trial on{where, by, p.shapes, p.rule.get()};
   take_searched(on, p, bounds, memory, out);
   return out;
 }
@@ -495,7 +495,7 @@ solution solve(const snapshot& where, const problem& p, measure by, const option
     return solve_tied(where, p, by, bounds, memory);
   if (p.ties->has_soft_spread && by == measure::free) {
     // A wish decides where members go, not whether.
-    trial on{where, by, p.shapes};
+    trial on{where, by, p.shapes, p.rule.get()};
     tied_state state{*p.ties, by};
     unit_placer placer{on, p, bounds, memory, &state};
     solution out;
