@@ -203,8 +203,7 @@ private:
       if (got.what != verdict::placed)
         s.placed = got.most;
       give_back(before);
-      if (got.what == verdict::placed ? !all || u.lots.size() <= 1
-                                      : !state_ && (u.lots.size() <= 1 || !all))
+      if (got.what == verdict::placed && (!all || u.lots.size() <= 1))
         break; // exact for one lot; without extras there is nothing to gain elsewhere
     }
     for (const auto& r : best) {
@@ -398,6 +397,42 @@ bool fails_alone(const snapshot& where, const problem& p, measure by, const opti
   return false;
 }
 
+/// What the full search over all units found.
+void take_searched(trial& on, const problem& p, const options& bounds, workspace& memory,
+                   solution& out) {
+  unit_placer placer{on, p, bounds, memory};
+  std::vector<std::vector<domain_view>> domains;
+  for (const auto& u : p.units)
+    domains.push_back(placer.domains_of(u));
+  auto steps = bounds.search_steps;
+  std::vector<std::size_t> chosen;
+  out.what = search_units(on, p, domains, steps, chosen);
+  if (out.what != verdict::placed)
+    return;
+  std::optional<tied_state> state;
+  if (p.ties && !p.ties->is_fixed && on.by() != measure::free_anyhow)
+    state.emplace(*p.ties, on.by());
+  for (const auto& s : seats_since(on, 0))
+    if (state)
+      state->place(s);
+  out.score = 0;
+  out.domains.assign(p.groups.size(), {});
+  for (std::size_t i = 0; i < p.units.size(); ++i) {
+    if (domains[i].empty())
+      continue;
+    const auto& domain = domains[i][chosen[i]];
+    if (state)
+      place_tied_extras(on, *state, p, p.units[i], domain);
+    else
+      place_extras(on, p, p.units[i], domain);
+    for (auto g : p.units[i].groups)
+      out.domains[g] = std::string{domain.name};
+  }
+  out.runs = on.taken();
+  if (out.runs.empty())
+    out.what = verdict::impossible; // nothing is required and nothing fits
+}
+
 solution solve_untied(const snapshot& where, const problem& p, measure by, const options& bounds,
                       workspace& memory) {
   auto order = order_of_units(p);
@@ -415,39 +450,11 @@ solution solve_untied(const snapshot& where, const problem& p, measure by, const
       return out;
     std::rotate(order.begin(), order.begin() + 1, order.end());
   }
-  if (!fails_alone(where, p, by, bounds, memory, out))
-    out.what = verdict::undecided;
+  if (fails_alone(where, p, by, bounds, memory, out))
+    return out;
+  trial on{where, by, p.shapes, p.rule.get()};
+  take_searched(on, p, bounds, memory, out);
   return out;
-}
-
-/// What the full search over all units found.
-void take_searched(trial& on, const problem& p, const options& bounds, workspace& memory,
-                   solution& out) {
-  unit_placer placer{on, p, bounds, memory};
-  std::vector<std::vector<domain_view>> domains;
-  for (const auto& u : p.units)
-    domains.push_back(placer.domains_of(u));
-  auto steps = bounds.search_steps;
-  std::vector<std::size_t> chosen;
-  out.what = search_all_tied(on, p, domains, steps, chosen);
-  if (out.what != verdict::placed)
-    return;
-  tied_state state{*p.ties, on.by()};
-  for (const auto& s : seats_since(on, 0))
-    state.place(s);
-  out.score = 0;
-  out.domains.assign(p.groups.size(), {});
-  for (std::size_t i = 0; i < p.units.size(); ++i) {
-    if (domains[i].empty())
-      continue;
-    const auto& domain = domains[i][chosen[i]];
-    place_tied_extras(on, state, p, p.units[i], domain);
-    for (auto g : p.units[i].groups)
-      out.domains[g] = std::string{domain.name};
-  }
-  out.runs = on.taken();
-  if (out.runs.empty())
-    out.what = verdict::impossible; // nothing is required and nothing fits
 }
 
 /// Greedy orders, the count of each unit alone, then the full search over all units.
