@@ -7,6 +7,7 @@
 
 #include "base/ensure.hpp"
 #include "placement/engine/explain.hpp"
+#include "placement/engine/preferred_levels.hpp"
 #include "placement/engine/solve.hpp"
 
 namespace tutti::placement::engine {
@@ -64,6 +65,7 @@ std::shared_ptr<const policy_use> use_policy(const snapshot& where, const option
 
 answer plan(const snapshot& where, const gang_spec& what, const options& bounds,
             workspace& memory) {
+  memory.trim();
   auto p = read_gang(where, what, memory);
   if (!p)
     return refused(base::reason_code::scheduler_error, where, p.error().message());
@@ -85,10 +87,12 @@ answer plan(const snapshot& where, const gang_spec& what, const options& bounds,
                    "a member's terms among pods are written by a newer version");
   if (bounds.rule)
     p->rule = use_policy(where, bounds);
-  auto found = solve(where, *p, measure::free, bounds, memory);
+  kept_levels kept;
+  auto found = solve_by_levels(where, what, *p, bounds, memory, kept);
   if (found.what != verdict::placed)
     return explain(where, what, *p, found, bounds, memory);
   auto out = seats_of(*p, std::move(found));
+  out.levels_kept = std::move(kept);
   ensure(!out.seats.empty() && out.seats.size() >= static_cast<std::size_t>(p->required),
          out.seats.size(), p->required);
   return out;

@@ -30,17 +30,17 @@ double weight_of(const snapshot& where, const std::vector<need>& needs) {
   return weight;
 }
 
-/// The domain that the group's bound members pin, nothing if there are none.
+/// The domain of the key that the group's bound members pin, nothing if there are none.
 base::result<std::optional<std::string>> pinned_value(const snapshot& where, const gang_spec& what,
-                                                      std::uint32_t group) {
-  const auto& key = what.groups[group].topology_key;
+                                                      std::uint32_t group, const std::string& key) {
   std::optional<std::string> found;
   std::string_view holder;
+  std::string memory;
   for (const auto& m : what.members) {
     if (m.group != group || m.is == member_spec::state::pending)
       continue;
-    const auto value =
-        m.is == member_spec::state::bound ? value_of(where, m.node, key) : api::label_value{};
+    const auto value = m.is == member_spec::state::bound ? joined_value(where, m.node, key, memory)
+                                                         : api::label_value{};
     if (!value.has)
       return base::error{base::code::bad_input, fmt::format("member {} is bound to {} {}", m.name,
                                                             m.is == member_spec::state::bound
@@ -57,18 +57,40 @@ base::result<std::optional<std::string>> pinned_value(const snapshot& where, con
   return found;
 }
 
-base::result<std::vector<unit>> cut_units(const snapshot& where, const gang_spec& what) {
+/// The keys of which the group is to share one value each, joined: the required ones, and so many
+/// of the preferred ones.
+std::string joined_key(const group_spec& g, std::size_t preferred) {
+  std::vector<std::string_view> keys;
+  const auto add = [&](const std::string& key) {
+    if (!key.empty() && std::find(keys.begin(), keys.end(), key) == keys.end())
+      keys.push_back(key);
+  };
+  add(g.topology_key);
+  for (const auto& key : g.required_levels)
+    add(key);
+  ensure(preferred <= g.preferred_levels.size(), preferred);
+  for (std::size_t i = 0; i < preferred; ++i)
+    add(g.preferred_levels[i]);
+  std::string out;
+  for (auto key : keys)
+    out.append(out.empty() ? 0u : 1u, key_joint).append(key);
+  return out;
+}
+
+base::result<std::vector<unit>> cut_units(const snapshot& where, const gang_spec& what,
+                                          const kept_levels& kept) {
   std::vector<unit> out;
   unit free;
   for (std::uint32_t g = 0; g < what.groups.size(); ++g) {
-    if (what.groups[g].topology_key.empty()) {
+    auto key = joined_key(what.groups[g], kept.empty() ? 0 : kept[g]);
+    if (key.empty()) {
       free.groups.push_back(g);
       continue;
     }
-    auto value = pinned_value(where, what, g);
+    auto value = pinned_value(where, what, g, key);
     if (!value)
       return value.error();
-    out.push_back({what.groups[g].topology_key, *value, {g}, {}});
+    out.push_back({std::move(key), *value, {g}, {}});
   }
   if (!free.groups.empty())
     out.push_back(std::move(free));
@@ -337,25 +359,32 @@ void cut_lots(const snapshot& where, const gang_spec& what, workspace& memory, p
 
 } // namespace
 
+base::result<void> keep_levels(const snapshot& where, const gang_spec& what,
+                               const kept_levels& kept, problem& p) {
+  auto units = cut_units(where, what, kept);
+  if (!units)
+    return units.error();
+  p.units = std::move(*units);
+  for (auto& u : p.units)
+    for (std::uint32_t l = 0; l < p.lots.size(); ++l)
+      if (std::find(u.groups.begin(), u.groups.end(), p.lots[l].group) != u.groups.end())
+        u.lots.push_back(l);
+  std::erase_if(p.units, [&](const unit& u) { return u.lots.empty(); });
+  return {};
+}
+
 base::result<problem> read_gang(const snapshot& where, const gang_spec& what, workspace& memory) {
   problem p;
   p.groups.resize(what.groups.size());
   cut_lots(where, what, memory, p);
-  auto units = cut_units(where, what);
-  if (!units)
-    return units.error();
-  p.units = std::move(*units);
+  if (auto ok = keep_levels(where, what, {}, p); !ok)
+    return ok.error();
   for (std::size_t g = 0; g < p.groups.size(); ++g) {
     auto& d = p.groups[g];
     d.required = std::max<std::int64_t>(what.groups[g].min_count - d.bound, 0);
     p.required += d.required;
     p.pending += d.pending;
   }
-  for (auto& u : p.units)
-    for (std::uint32_t l = 0; l < p.lots.size(); ++l)
-      if (std::find(u.groups.begin(), u.groups.end(), p.lots[l].group) != u.groups.end())
-        u.lots.push_back(l);
-  std::erase_if(p.units, [&](const unit& u) { return u.lots.empty(); });
   return p;
 }
 
