@@ -467,9 +467,12 @@ solution solve_untied(const snapshot& where, const problem& p, measure by, const
   auto order = order_of_units(p);
   solution out;
   const auto tries = std::min(order.size(), unit_orders_max);
+  auto each = bounds; // of several units most steps go to the search of all together
+  if (order.size() > 1)
+    each.search_steps /= 2 * unit_orders_max;
   for (std::size_t i = 0; i < tries; ++i) {
     trial on{where, by, p.shapes, p.rule.get()};
-    unit_placer placer{on, p, bounds, memory};
+    unit_placer placer{on, p, each, memory};
     if (place_units(on, p, order, placer, nullptr, out)) {
       if (out.runs.empty())
         out.what = verdict::impossible; // nothing is required and nothing fits
@@ -479,7 +482,7 @@ solution solve_untied(const snapshot& where, const problem& p, measure by, const
       return out;
     std::rotate(order.begin(), order.begin() + 1, order.end());
   }
-  if (fails_alone(where, p, by, bounds, memory, out))
+  if (fails_alone(where, p, by, each, memory, out))
     return out;
   trial on{where, by, p.shapes, p.rule.get()};
   take_searched(on, p, bounds, memory, out);
