@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/sim.hpp"
+#include "cli/sim_openb.hpp"
 #include "sim/workload/cluster_shape.hpp"
 #include "sim/workload/generator.hpp"
 
@@ -51,6 +52,26 @@ void add_workload(CLI::App& verb, sim_options& how) {
                   "a level: a gang that fits into one such domain must stay in one");
 }
 
+void add_openb(CLI::App& sim, std::function<int()>& run) {
+  auto how = std::make_shared<openb_options>();
+  auto* verb = sim.add_subcommand("openb", "Replay the published experiment with shared GPUs");
+  verb->add_option("--data", how->data, "folder of the published tables")->required();
+  verb->add_option("--policy", how->policies, "names with commas (default: all)");
+  verb->add_option("--workload", how->workloads,
+                   "lists of pods, names with commas (default: default)");
+  verb->add_option("--seeds", how->seeds, "FIRST-LAST, one run each (default 42-51)");
+  verb->add_option("--arrival", how->arrival,
+                   "GPUs that pods ask for, as a share of those that there are (default 1.3)")
+      ->check(CLI::Range(0.01, 10.0));
+  verb->add_option("-o,--output", how->format, "json: for programs")
+      ->check(CLI::IsMember({"json"}));
+  verb->footer(
+      std::string{"Examples:\n  tutti sim openb --data openb --policy random,least-fragmentation\n"
+                  "  tutti sim openb --data openb --policy least-stranded --seeds 52-71"}
+      + sim_exit_codes);
+  verb->callback([&run, how] { run = [how] { return run_openb(*how); }; });
+}
+
 } // namespace
 
 void add_sim_verbs(CLI::App& app, std::function<int()>& run) {
@@ -82,6 +103,7 @@ void add_sim_verbs(CLI::App& app, std::function<int()>& run) {
           "--until 2d --report mira.html"}
       + sim_exit_codes);
   one->callback([&run, how] { run = [how] { return run_sim(*how); }; });
+  add_openb(*sim, run);
   auto* known = sim->add_subcommand("topologies", "The topologies that --topology knows by name");
   known->footer(std::string{"Example:\n  tutti sim topologies"} + sim_exit_codes);
   known->callback([&run] { run = [] { return list_topologies(); }; });

@@ -94,7 +94,7 @@ private:
       return true;
     }
     const auto& key = p_.units[unit_number].key;
-    if (!key.empty() && !value_of(where_, node, key).has) {
+    if (!key.empty() && !joined_value(where_, node, key, text_).has) {
       causes_.push_back({kind::no_key, unit_number});
       return true;
     }
@@ -233,6 +233,7 @@ private:
   std::optional<tied_state> ties_;
   std::vector<std::uint32_t> unit_of_group_;
   std::vector<base::symbol> unknown_;
+  std::string text_;
   std::vector<cause> causes_; // of the node looked at
   std::map<cause, std::int64_t> nodes_of_;
   std::int64_t fit_ = 0;

@@ -7,6 +7,7 @@
 
 #include "base/ensure.hpp"
 #include "placement/engine/explain.hpp"
+#include "placement/engine/preferred_levels.hpp"
 #include "placement/engine/solve.hpp"
 
 namespace tutti::placement::engine {
@@ -43,10 +44,28 @@ placement seats_of(const problem& p, solution found) {
   return out;
 }
 
+bool names_gpu(base::symbol resource) {
+  return resource.text().ends_with("/gpu");
+}
+
+std::shared_ptr<const policy_use> use_policy(const snapshot& where, const options& bounds) {
+  auto out = std::make_shared<policy_use>();
+  out->rule = bounds.rule;
+  out->usual.assign(bounds.usual.begin(), bounds.usual.end());
+  if (out->usual.empty())
+    for (std::int64_t gpus : {1, 2, 4, 8})
+      out->usual.push_back({{0, 0, gpus, whole_gpu, 0}, 0.25});
+  for (dimension d = first_extended; d < where.dimensions(); ++d)
+    if (names_gpu(where.extended[d - first_extended]))
+      out->gpus.push_back(d);
+  return out;
+}
+
 } // namespace
 
 answer plan(const snapshot& where, const gang_spec& what, const options& bounds,
             workspace& memory) {
+  memory.trim();
   auto p = read_gang(where, what, memory);
   if (!p)
     return refused(base::reason_code::scheduler_error, where, p.error().message());
@@ -66,10 +85,14 @@ answer plan(const snapshot& where, const gang_spec& what, const options& bounds,
   if (p->ties && !p->ties->is_readable)
     return refused(base::reason_code::scheduler_error, where,
                    "a member's terms among pods are written by a newer version");
-  auto found = solve(where, *p, measure::free, bounds, memory);
+  if (bounds.rule)
+    p->rule = use_policy(where, bounds);
+  kept_levels kept;
+  auto found = solve_by_levels(where, what, *p, bounds, memory, kept);
   if (found.what != verdict::placed)
     return explain(where, what, *p, found, bounds, memory);
   auto out = seats_of(*p, std::move(found));
+  out.levels_kept = std::move(kept);
   ensure(!out.seats.empty() && out.seats.size() >= static_cast<std::size_t>(p->required),
          out.seats.size(), p->required);
   return out;

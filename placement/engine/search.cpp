@@ -164,8 +164,11 @@ fill_result place_minimum(trial& on, const problem& p, const unit& u, const doma
     wants.push_back(minimum);
   out.most = 0;
   const std::array<const std::vector<ranked>*, 2> orders{&hardest, &bulkiest};
+  std::vector<node_order> ways{node_order::tightest, node_order::roomiest};
+  if (on.has_policy())
+    ways.insert(ways.begin(), node_order::by_policy);
   for (const auto& want : wants)
-    for (auto nodes : {node_order::tightest, node_order::roomiest})
+    for (auto nodes : ways)
       for (const auto* order : orders) {
         const auto got = pass(on, p, *order, want, domain, nodes);
         out.most = std::max(out.most, sum(got));
@@ -195,7 +198,7 @@ std::int64_t place_extras(trial& on, const problem& p, const unit& u, const doma
   auto left = everything(p);
   for (const auto& r : on.taken())
     left[r.lot] -= r.count;
-  return sum(pass(on, p, rank(on, p, u, domain), left, domain, node_order::tightest));
+  return sum(pass(on, p, rank(on, p, u, domain), left, domain, on.first_order()));
 }
 
 } // namespace tutti::placement::engine

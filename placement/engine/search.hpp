@@ -43,6 +43,7 @@ struct problem {
   std::int64_t pending = 0;
   std::int64_t required = 0;
   std::shared_ptr<const tied_problem> ties; ///< null: no member is tied to other pods
+  std::shared_ptr<const policy_use> rule;   ///< null: no policy was asked for
 };
 
 /// How a search ends. `impossible` is proved (where its function says so), `undecided` ran out of
@@ -71,8 +72,14 @@ std::int64_t most_of_group(trial& on, const problem& p, const unit& u, std::uint
                            const domain_view& domain);
 
 /// The full search over single members and nodes (`exact.cpp`). As `place_minimum` without `all`;
-/// `impossible` means that every assignment was excluded, `undecided` that the steps ran out.
+/// what ties members does not count. `impossible` means that every assignment was excluded,
+/// `undecided` that the steps ran out. `u` is one of the problem's units.
 verdict search_all(trial& on, const problem& p, const unit& u, const domain_view& domain,
                    std::uint64_t& steps);
+/// The same over all units at once, and with what ties members; the trial must be empty. `domains`:
+/// by unit. On `placed` the seats are in the trial, and `chosen` has a domain of each unit.
+verdict search_units(trial& on, const problem& p,
+                     const std::vector<std::vector<domain_view>>& domains, std::uint64_t& steps,
+                     std::vector<std::size_t>& chosen);
 
 } // namespace tutti::placement::engine

@@ -30,17 +30,17 @@ double weight_of(const snapshot& where, const std::vector<need>& needs) {
   return weight;
 }
 
-/// The domain that the group's bound members pin, nothing if there are none.
+/// The domain of the key that the group's bound members pin, nothing if there are none.
 base::result<std::optional<std::string>> pinned_value(const snapshot& where, const gang_spec& what,
-                                                      std::uint32_t group) {
-  const auto& key = what.groups[group].topology_key;
+                                                      std::uint32_t group, const std::string& key) {
   std::optional<std::string> found;
   std::string_view holder;
+  std::string memory;
   for (const auto& m : what.members) {
     if (m.group != group || m.is == member_spec::state::pending)
       continue;
-    const auto value =
-        m.is == member_spec::state::bound ? value_of(where, m.node, key) : api::label_value{};
+    const auto value = m.is == member_spec::state::bound ? joined_value(where, m.node, key, memory)
+                                                         : api::label_value{};
     if (!value.has)
       return base::error{base::code::bad_input, fmt::format("member {} is bound to {} {}", m.name,
                                                             m.is == member_spec::state::bound
@@ -57,18 +57,40 @@ base::result<std::optional<std::string>> pinned_value(const snapshot& where, con
   return found;
 }
 
-base::result<std::vector<unit>> cut_units(const snapshot& where, const gang_spec& what) {
+/// The keys of which the group is to share one value each, joined: the required ones, and so many
+/// of the preferred ones.
+std::string joined_key(const group_spec& g, std::size_t preferred) {
+  std::vector<std::string_view> keys;
+  const auto add = [&](const std::string& key) {
+    if (!key.empty() && std::find(keys.begin(), keys.end(), key) == keys.end())
+      keys.push_back(key);
+  };
+  add(g.topology_key);
+  for (const auto& key : g.required_levels)
+    add(key);
+  ensure(preferred <= g.preferred_levels.size(), preferred);
+  for (std::size_t i = 0; i < preferred; ++i)
+    add(g.preferred_levels[i]);
+  std::string out;
+  for (auto key : keys)
+    out.append(out.empty() ? 0u : 1u, key_joint).append(key);
+  return out;
+}
+
+base::result<std::vector<unit>> cut_units(const snapshot& where, const gang_spec& what,
+                                          const kept_levels& kept) {
   std::vector<unit> out;
   unit free;
   for (std::uint32_t g = 0; g < what.groups.size(); ++g) {
-    if (what.groups[g].topology_key.empty()) {
+    auto key = joined_key(what.groups[g], kept.empty() ? 0 : kept[g]);
+    if (key.empty()) {
       free.groups.push_back(g);
       continue;
     }
-    auto value = pinned_value(where, what, g);
+    auto value = pinned_value(where, what, g, key);
     if (!value)
       return value.error();
-    out.push_back({what.groups[g].topology_key, *value, {g}, {}});
+    out.push_back({std::move(key), *value, {g}, {}});
   }
   if (!free.groups.empty())
     out.push_back(std::move(free));
@@ -203,8 +225,7 @@ private:
       if (got.what != verdict::placed)
         s.placed = got.most;
       give_back(before);
-      if (got.what == verdict::placed ? !all || u.lots.size() <= 1
-                                      : !state_ && (u.lots.size() <= 1 || !all))
+      if (got.what == verdict::placed && (!all || u.lots.size() <= 1))
         break; // exact for one lot; without extras there is nothing to gain elsewhere
     }
     for (const auto& r : best) {
@@ -338,25 +359,32 @@ void cut_lots(const snapshot& where, const gang_spec& what, workspace& memory, p
 
 } // namespace
 
+base::result<void> keep_levels(const snapshot& where, const gang_spec& what,
+                               const kept_levels& kept, problem& p) {
+  auto units = cut_units(where, what, kept);
+  if (!units)
+    return units.error();
+  p.units = std::move(*units);
+  for (auto& u : p.units)
+    for (std::uint32_t l = 0; l < p.lots.size(); ++l)
+      if (std::find(u.groups.begin(), u.groups.end(), p.lots[l].group) != u.groups.end())
+        u.lots.push_back(l);
+  std::erase_if(p.units, [&](const unit& u) { return u.lots.empty(); });
+  return {};
+}
+
 base::result<problem> read_gang(const snapshot& where, const gang_spec& what, workspace& memory) {
   problem p;
   p.groups.resize(what.groups.size());
   cut_lots(where, what, memory, p);
-  auto units = cut_units(where, what);
-  if (!units)
-    return units.error();
-  p.units = std::move(*units);
+  if (auto ok = keep_levels(where, what, {}, p); !ok)
+    return ok.error();
   for (std::size_t g = 0; g < p.groups.size(); ++g) {
     auto& d = p.groups[g];
     d.required = std::max<std::int64_t>(what.groups[g].min_count - d.bound, 0);
     p.required += d.required;
     p.pending += d.pending;
   }
-  for (auto& u : p.units)
-    for (std::uint32_t l = 0; l < p.lots.size(); ++l)
-      if (std::find(u.groups.begin(), u.groups.end(), p.lots[l].group) != u.groups.end())
-        u.lots.push_back(l);
-  std::erase_if(p.units, [&](const unit& u) { return u.lots.empty(); });
   return p;
 }
 
@@ -387,7 +415,7 @@ std::vector<std::size_t> order_of_units(const problem& p) {
 bool fails_alone(const snapshot& where, const problem& p, measure by, const options& bounds,
                  workspace& memory, solution& out) {
   for (std::size_t i = 0; i < p.units.size(); ++i) {
-    trial on{where, by, p.shapes};
+    trial on{where, by, p.shapes, p.rule.get()};
     unit_placer placer{on, p, bounds, memory};
     const auto got = placer.place(p.units[i], false);
     if (got.what == verdict::impossible) {
@@ -396,28 +424,6 @@ bool fails_alone(const snapshot& where, const problem& p, measure by, const opti
     }
   }
   return false;
-}
-
-solution solve_untied(const snapshot& where, const problem& p, measure by, const options& bounds,
-                      workspace& memory) {
-  auto order = order_of_units(p);
-  solution out;
-  const auto tries = std::min(order.size(), unit_orders_max);
-  for (std::size_t i = 0; i < tries; ++i) {
-    trial on{where, by, p.shapes};
-    unit_placer placer{on, p, bounds, memory};
-    if (place_units(on, p, order, placer, nullptr, out)) {
-      if (out.runs.empty())
-        out.what = verdict::impossible; // nothing is required and nothing fits
-      return out;
-    }
-    if (order.size() == 1)
-      return out;
-    std::rotate(order.begin(), order.begin() + 1, order.end());
-  }
-  if (!fails_alone(where, p, by, bounds, memory, out))
-    out.what = verdict::undecided;
-  return out;
 }
 
 /// What the full search over all units found.
@@ -429,25 +435,58 @@ void take_searched(trial& on, const problem& p, const options& bounds, workspace
     domains.push_back(placer.domains_of(u));
   auto steps = bounds.search_steps;
   std::vector<std::size_t> chosen;
-  out.what = search_all_tied(on, p, domains, steps, chosen);
+  out.what = search_units(on, p, domains, steps, chosen);
   if (out.what != verdict::placed)
     return;
-  tied_state state{*p.ties, on.by()};
+  std::optional<tied_state> state;
+  if (p.ties && !p.ties->is_fixed && on.by() != measure::free_anyhow)
+    state.emplace(*p.ties, on.by());
   for (const auto& s : seats_since(on, 0))
-    state.place(s);
+    if (state)
+      state->place(s);
   out.score = 0;
   out.domains.assign(p.groups.size(), {});
   for (std::size_t i = 0; i < p.units.size(); ++i) {
     if (domains[i].empty())
       continue;
     const auto& domain = domains[i][chosen[i]];
-    place_tied_extras(on, state, p, p.units[i], domain);
+    if (state)
+      place_tied_extras(on, *state, p, p.units[i], domain);
+    else
+      place_extras(on, p, p.units[i], domain);
     for (auto g : p.units[i].groups)
       out.domains[g] = std::string{domain.name};
   }
   out.runs = on.taken();
   if (out.runs.empty())
     out.what = verdict::impossible; // nothing is required and nothing fits
+}
+
+solution solve_untied(const snapshot& where, const problem& p, measure by, const options& bounds,
+                      workspace& memory) {
+  auto order = order_of_units(p);
+  solution out;
+  const auto tries = std::min(order.size(), unit_orders_max);
+  auto each = bounds; // of several units most steps go to the search of all together
+  if (order.size() > 1)
+    each.search_steps /= 2 * unit_orders_max;
+  for (std::size_t i = 0; i < tries; ++i) {
+    trial on{where, by, p.shapes, p.rule.get()};
+    unit_placer placer{on, p, each, memory};
+    if (place_units(on, p, order, placer, nullptr, out)) {
+      if (out.runs.empty())
+        out.what = verdict::impossible; // nothing is required and nothing fits
+      return out;
+    }
+    if (order.size() == 1)
+      return out;
+    std::rotate(order.begin(), order.begin() + 1, order.end());
+  }
+  if (fails_alone(where, p, by, each, memory, out))
+    return out;
+  trial on{where, by, p.shapes, p.rule.get()};
+  take_searched(on, p, bounds, memory, out);
+  return out;
 }
 
 /// Greedy orders, the count of each unit alone, then the full search over all units.
@@ -457,7 +496,7 @@ solution solve_tied(const snapshot& where, const problem& p, measure by, const o
   solution out;
   const auto tries = std::min(order.size(), unit_orders_max);
   for (std::size_t i = 0; i < tries; ++i) {
-    trial on{where, by, p.shapes};
+    trial on{where, by, p.shapes, p.rule.get()};
     tied_state state{*p.ties, by};
     unit_placer placer{on, p, bounds, memory, &state};
     if (place_units(on, p, order, placer, &state, out)) {
@@ -470,7 +509,7 @@ solution solve_tied(const snapshot& where, const problem& p, measure by, const o
     std::rotate(order.begin(), order.begin() + 1, order.end());
   }
   for (std::size_t i = 0; i < p.units.size(); ++i) {
-    trial on{where, by, p.shapes};
+    trial on{where, by, p.shapes, p.rule.get()};
     tied_state state{*p.ties, by};
     unit_placer placer{on, p, bounds, memory, &state};
     const auto got = placer.count(p.units[i]);
@@ -479,7 +518,7 @@ solution solve_tied(const snapshot& where, const problem& p, measure by, const o
       return out;
     }
   }
-  trial on{where, by, p.shapes};
+  trial on{where, by, p.shapes, p.rule.get()};
   take_searched(on, p, bounds, memory, out);
   return out;
 }
@@ -495,7 +534,7 @@ solution solve(const snapshot& where, const problem& p, measure by, const option
     return solve_tied(where, p, by, bounds, memory);
   if (p.ties->has_soft_spread && by == measure::free) {
     // A wish decides where members go, not whether.
-    trial on{where, by, p.shapes};
+    trial on{where, by, p.shapes, p.rule.get()};
     tied_state state{*p.ties, by};
     unit_placer placer{on, p, bounds, memory, &state};
     solution out;

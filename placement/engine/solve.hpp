@@ -11,9 +11,16 @@
 
 namespace tutti::placement::engine {
 
-/// Cuts a gang into lots and units. Fails (`bad_input`) if bound members contradict their group's
-/// topology key: they sit in two domains, on a node without the label, or on an unknown node.
+/// Cuts a gang into lots and units, by what is required. Fails (`bad_input`) if bound members
+/// contradict their group's topology key: they sit in two domains, on a node without the label, or
+/// on an unknown node.
 base::result<problem> read_gang(const snapshot& where, const gang_spec& what, workspace& memory);
+
+/// Per group: how many of its preferred levels its members are to share; empty = none of any.
+using kept_levels = std::vector<std::uint32_t>;
+/// Cuts the gang's units anew. Fails as `read_gang` does; the problem is then as before.
+base::result<void> keep_levels(const snapshot& where, const gang_spec& what,
+                               const kept_levels& kept, problem& p);
 
 /// The same gang without topology keys.
 problem without_topology(const problem& p);

@@ -26,10 +26,4 @@ std::vector<tied_seat> seats_since(const trial& on, std::size_t keep);
 /// Gives back what was taken after the first `keep` runs, in both.
 void undo(trial& on, tied_state& state, std::size_t keep);
 
-/// The full search over all units at once; the trial must be empty. `domains`: by unit. On `placed`
-/// the seats are in the trial, and `chosen` has a domain of each unit.
-verdict search_all_tied(trial& on, const problem& p,
-                        const std::vector<std::vector<domain_view>>& domains, std::uint64_t& steps,
-                        std::vector<std::size_t>& chosen);
-
 } // namespace tutti::placement::engine

@@ -175,6 +175,8 @@ void trial::undo(std::size_t keep) {
 
 std::uint64_t trial::fill(std::uint32_t lot, std::uint32_t shape, std::uint64_t want,
                           const domain_view& domain, node_order order) {
+  if (order == node_order::by_policy)
+    return fill_by_policy(lot, shape, want, domain);
   std::array<std::uint64_t, buckets> slots_of{}; // slots per bucket
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < domain.blocks.size(); ++i) {
@@ -212,9 +214,7 @@ std::uint64_t trial::fill(std::uint32_t lot, std::uint32_t shape, std::uint64_t 
 
 void trial::choose(std::uint32_t shape, const domain_view& domain, const cut& at) {
   auto& view = shapes_[shape].memory->view;
-  const bool has_taste = by_ != measure::free_anyhow
-                         && (where_.soft_classes > 0 || !view.terms().preferred.empty()
-                             || (has_caps(shape) && !shapes_[shape].caps->taste.empty()));
+  const bool has_taste = tastes_matter(shape);
   std::vector<choice> last; // of the bucket that is cut
   std::uint64_t before = 0;
   std::uint64_t of_last = 0;
@@ -250,6 +250,12 @@ void trial::choose(std::uint32_t shape, const domain_view& domain, const cut& at
     std::stable_sort(last.begin(), last.end(),
                      [](const choice& a, const choice& b) { return a.preference > b.preference; });
   chosen_.insert(chosen_.end(), last.begin(), last.end());
+}
+
+bool trial::tastes_matter(std::uint32_t shape) const {
+  return by_ != measure::free_anyhow
+         && (where_.soft_classes > 0 || !shapes_[shape].memory->view.terms().preferred.empty()
+             || (has_caps(shape) && !shapes_[shape].caps->taste.empty()));
 }
 
 std::int64_t trial::amount(dimension what, node_ref node) {

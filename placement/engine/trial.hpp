@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "placement/engine/policy.hpp"
 #include "placement/engine/tied_problem.hpp"
 #include "placement/engine/workspace.hpp"
 
@@ -20,8 +21,15 @@ struct shape_use {
 };
 
 /// In which order nodes are filled. Tight leaves large nodes whole; roomy is the second thought
-/// where tight does not come out even.
-enum class node_order : std::uint8_t { tightest, roomiest };
+/// where tight does not come out even; by policy, member by member, the best seat by its score.
+enum class node_order : std::uint8_t { tightest, roomiest, by_policy };
+
+/// The policy of one call of `plan`, and what it is told.
+struct policy_use {
+  const policy* rule = nullptr; ///< not null
+  std::vector<usual_pod> usual;
+  std::vector<dimension> gpus; ///< which resources are GPUs
+};
 
 /// `count` pods of one lot on one node.
 struct run {
@@ -38,8 +46,15 @@ struct run {
 /// cache.
 class trial {
 public:
-  trial(const snapshot& where, measure by, const std::vector<shape_use>& shapes)
-      : where_(where), by_(by), shapes_(shapes), overlay_of_(where.blocks.size(), none) {}
+  /// `rule`: null if no policy was asked for; else it must outlive the trial.
+  trial(const snapshot& where, measure by, const std::vector<shape_use>& shapes,
+        const policy_use* rule = nullptr)
+      : where_(where), by_(by), shapes_(shapes), rule_(rule),
+        overlay_of_(where.blocks.size(), none) {}
+
+  bool has_policy() const { return rule_ != nullptr; }
+  /// The order to begin with.
+  node_order first_order() const { return rule_ ? node_order::by_policy : node_order::tightest; }
 
   const snapshot& where() const { return where_; }
   measure by() const { return by_; }
@@ -106,10 +121,16 @@ private:
   void apply();
   void change(const run& x, std::int64_t sign);
   void choose(std::uint32_t shape, const domain_view& domain, const cut& at);
+  bool tastes_matter(std::uint32_t shape) const;
+  std::uint64_t fill_by_policy(std::uint32_t lot, std::uint32_t shape, std::uint64_t want,
+                               const domain_view& domain);
+  node_room room_of(node_ref node);
+  pod_need need_of(std::uint32_t shape) const;
 
   const snapshot& where_;
   measure by_;
   const std::vector<shape_use>& shapes_;
+  const policy_use* rule_;
   std::vector<std::uint32_t> overlay_of_;                         // by block number
   std::vector<std::vector<std::unique_ptr<slot_counts>>> capped_; // by shape and block; no overlay
   std::vector<std::unique_ptr<overlay>> overlays_;

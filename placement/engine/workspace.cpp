@@ -73,6 +73,11 @@ std::shared_ptr<shape_memory> workspace::fresh(const base::shape_ptr& kind) {
   return out;
 }
 
+void workspace::trim() {
+  if (flat_keys_.size() >= flat_keys_max)
+    flat_keys_.clear();
+}
+
 std::vector<domain_view> workspace::domains(const snapshot& where, const std::string& key) {
   std::vector<domain_view> out;
   if (const int level = level_of(where, key); level >= 0) {
@@ -84,16 +89,15 @@ std::vector<domain_view> workspace::domains(const snapshot& where, const std::st
   }
   auto pos = flat_keys_.find(key);
   if (pos == flat_keys_.end()) {
-    if (flat_keys_.size() >= flat_keys_max)
-      flat_keys_.clear();
     pos = flat_keys_.emplace(key, std::make_unique<flat_key>()).first;
   }
   auto& known = *pos->second;
   if (known.layout_version != where.layout_version) {
     std::map<std::string, flat_domain, std::less<>> by_value;
+    std::string text;
     for (auto number : where.index->in_order)
       for (auto slot : where.blocks[number]->by_name) {
-        const auto value = value_of(where, {number, slot}, key);
+        const auto value = joined_value(where, {number, slot}, key, text);
         if (!value.has)
           continue;
         auto d = by_value.find(value.value);
@@ -174,6 +178,24 @@ const std::vector<tied_kind_ptr>& workspace::askers(const snapshot& where) {
 
 domain_view whole(const snapshot& where) {
   return {{}, where.index->in_order, {}};
+}
+
+api::label_value joined_value(const snapshot& where, node_ref node, std::string_view key,
+                              std::string& memory) {
+  if (key.find(key_joint) == std::string_view::npos)
+    return value_of(where, node, key);
+  memory.clear();
+  for (std::size_t at = 0; at <= key.size();) {
+    const auto end = std::min(key.find(key_joint, at), key.size());
+    const auto value = value_of(where, node, key.substr(at, end - at));
+    if (!value.has)
+      return {};
+    if (at > 0)
+      memory += '/';
+    memory += value.value;
+    at = end + 1;
+  }
+  return {true, memory};
 }
 
 int level_of(const snapshot& where, std::string_view key) {

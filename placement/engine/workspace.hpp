@@ -55,11 +55,16 @@ private:
 /// capacity view, in any order. One thread at a time.
 class workspace {
 public:
+  /// Forgets domains that were asked for long ago, if they have become many. What `domains`
+  /// returned before is not valid any more.
+  void trim();
+
   /// Never null. The shape stays valid for whoever holds it, also when the cache drops it.
   std::shared_ptr<shape_memory> shape(const base::shape_ptr& kind);
 
-  /// Domains of a label key, ascending by name; nodes without the key are in none. Valid until the
-  /// next call with another snapshot.
+  /// Domains of a label key, ascending by name; nodes without the key are in none. Of several keys
+  /// joined by `key_joint` those with equal values of all, named by the values joined by "/". Valid
+  /// until the next call with another snapshot, or of `trim`.
   std::vector<domain_view> domains(const snapshot& where, const std::string& key);
 
   std::shared_ptr<const place_map> places(const snapshot& where);
@@ -104,6 +109,12 @@ private:
   std::uint64_t askers_version_ = ~std::uint64_t{0};
   std::uint64_t clock_ = 0;
 };
+
+/// Between keys that are looked at together; no key and no value has one.
+inline constexpr char key_joint = '+';
+/// The node's values of the keys in `key`, joined by "/"; nothing if it lacks one.
+api::label_value joined_value(const snapshot& where, node_ref node, std::string_view key,
+                              std::string& memory);
 
 /// The whole cluster as one domain.
 domain_view whole(const snapshot& where);

@@ -146,6 +146,33 @@ TEST_P(SimUsage, is_wrong_and_the_cure_is_said) {
   EXPECT_NE(said.err.find(GetParam().must_say), std::string::npos) << said.err;
 }
 
+TEST(SimOpenB, compares_policies_on_the_published_tables) {
+  temp_dir home;
+  std::filesystem::create_directories(home.sub("pods"));
+  home.file("openb_node_list_gpu_node.csv",
+            "sn,cpu_milli,memory_mib,gpu,model\nn1,64000,65536,4,T4\nn2,64000,65536,4,T4\n");
+  home.file("pods/openb_pod_list_tiny.csv",
+            "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np1,1000,1,1,1000\np2,1000,1,1,1000\n");
+  const auto said = run({"sim", "openb", "--data", home.path(), "--workload", "tiny", "--policy",
+                         "random,least-stranded", "--seeds", "1-3"});
+  EXPECT_EQ(said.code(), 0) << said.err;
+  EXPECT_NE(said.out.find("tiny       least-stranded   3      100.00"), std::string::npos)
+      << said.out;
+  EXPECT_EQ(said.out.find("best-fit"), std::string::npos);
+}
+
+TEST(SimOpenB, says_which_policy_seed_or_file_is_wrong) {
+  const auto policy = run({"sim", "openb", "--data", "x", "--policy", "best"});
+  EXPECT_EQ(policy.code(), 2);
+  EXPECT_NE(policy.err.find("hint: one of random, "), std::string::npos) << policy.err;
+  for (const auto* seeds : {"5-4", "-", "a", "1-", ""})
+    EXPECT_EQ(run({"sim", "openb", "--data", "x", "--seeds", seeds}).code(), 2) << seeds;
+  const auto file = run({"sim", "openb", "--data", "/nowhere"});
+  EXPECT_EQ(file.code(), 3);
+  EXPECT_NE(file.err.find("/nowhere/openb_node_list_gpu_node.csv"), std::string::npos) << file.err;
+  EXPECT_EQ(run({"sim", "openb"}).code(), 2);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Of, SimUsage,
     testing::Values(

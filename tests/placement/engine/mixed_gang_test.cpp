@@ -77,5 +77,33 @@ TEST_F(MixedGang, tries_the_next_domain_if_the_most_promising_does_not_come_out_
   EXPECT_EQ(c.seats(gang).at("pod2").substr(0, 1), "b");
 }
 
+TEST_F(MixedGang, of_a_group_with_a_key_tries_other_domains_beside_a_group_without) {
+  // The first zone looks tighter, but takes one or the other.
+  c.node({.name = "a", .zone = "z1", .cpu = 5});
+  c.node({.name = "b", .zone = "z2", .cpu = 4});
+  c.node({.name = "c", .zone = "z2", .cpu = 3});
+  c.node({.name = "d", .cpu = 1});
+  auto gang = gang_words{2, zone_key}.pods(1, {.cpu = 4}).pods(1, {.cpu = 3});
+  gang.group(1).pods(1, {.cpu = 1});
+  EXPECT_EQ(c.placed(gang), 3u);
+}
+
+TEST_F(MixedGang, whose_groups_fit_in_no_order_one_by_one_is_searched_as_a_whole) {
+  // 5 goes to the 5, and 4 + 4 to the 8. Whichever group comes first takes the wrong node.
+  c.node({.name = "a", .rack = "r1", .cpu = 8});
+  c.node({.name = "b", .rack = "r1", .cpu = 5});
+  auto gang = gang_words{2, rack_key}.pods(1, {.cpu = 5}).pods(1, {.cpu = 4});
+  gang.group(1, rack_key).pods(1, {.cpu = 4});
+  EXPECT_EQ(c.placed(gang), 3u);
+}
+
+TEST_F(MixedGang, that_counting_refuses_needs_no_search) {
+  // Thirty nodes of 9 cores, thirty-one members of 5 or 6: each node takes one.
+  c.nodes("n", 30, {.cpu = 9});
+  c.bounds.search_steps = 100;
+  const auto why = c.refusal(gang_words{31}.pods(15, {.cpu = 5}).pods(16, {.cpu = 6}));
+  EXPECT_EQ(why.primary, reason_code::never_fits);
+}
+
 } // namespace
 } // namespace tutti::placement::engine::testing
