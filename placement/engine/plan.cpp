@@ -28,6 +28,8 @@ const group_demand* too_few(const problem& p) {
   return pos == p.groups.end() ? nullptr : &*pos;
 }
 
+} // namespace
+
 placement seats_of(const problem& p, solution found) {
   placement out;
   out.domains = std::move(found.domains);
@@ -43,11 +45,8 @@ placement seats_of(const problem& p, solution found) {
   return out;
 }
 
-} // namespace
-
-answer plan(const snapshot& where, const gang_spec& what, const options& bounds,
-            workspace& memory) {
-  auto p = read_gang(where, what, memory);
+std::optional<base::explanation> refused_at_once(const snapshot& where, const gang_spec& what,
+                                                 const base::result<problem>& p) {
   if (!p)
     return refused(base::reason_code::scheduler_error, where, p.error().message());
   if (const auto* g = too_few(*p)) {
@@ -66,6 +65,14 @@ answer plan(const snapshot& where, const gang_spec& what, const options& bounds,
   if (p->ties && !p->ties->is_readable)
     return refused(base::reason_code::scheduler_error, where,
                    "a member's terms among pods are written by a newer version");
+  return std::nullopt;
+}
+
+answer plan(const snapshot& where, const gang_spec& what, const options& bounds,
+            workspace& memory) {
+  const auto p = read_gang(where, what, memory);
+  if (auto why = refused_at_once(where, what, p))
+    return std::move(*why);
   auto found = solve(where, *p, measure::free, bounds, memory);
   if (found.what != verdict::placed)
     return explain(where, what, *p, found, bounds, memory);

@@ -1,0 +1,152 @@
+// Terms are added up here and nowhere else; a set's cost does not depend on the order of its units.
+#include "placement/engine/victim_cost.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/ensure.hpp"
+
+namespace tutti::placement::engine {
+namespace {
+
+constexpr std::size_t violations_term = 0;
+constexpr std::size_t first_priority_term = 1;
+/// After the priorities.
+constexpr std::size_t gangs_term = 0, work_term = 1, pods_term = 2, last_terms = 3;
+
+std::strong_ordering compare_amounts(const auto& a, const auto& b, auto amount_of) {
+  ensure(a.size() == b.size(), a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (const auto x = amount_of(a[i]) <=> amount_of(b[i]); x != 0)
+      return x;
+  return std::strong_ordering::equal;
+}
+
+} // namespace
+
+std::int64_t eviction_cost::of(std::string_view name) const {
+  for (const auto& t : terms)
+    if (t.name == name)
+      return t.amount;
+  return 0;
+}
+
+std::strong_ordering operator<=>(const eviction_cost& a, const eviction_cost& b) {
+  return compare_amounts(a.terms, b.terms, [](const cost_term& t) { return t.amount; });
+}
+
+std::strong_ordering compare(const weight& a, const weight& b) {
+  return compare_amounts(a, b, [](std::int64_t x) { return x; });
+}
+
+std::string to_text(const eviction_cost& x) {
+  std::string out;
+  for (const auto& t : x.terms)
+    if (t.amount != 0)
+      out += fmt::format("{}{} {}", out.empty() ? "" : ", ", t.name, t.amount);
+  return out.empty() ? "nothing" : out;
+}
+
+cost_book::cost_book(const eviction_spec& how) : how_(&how), gang_of_(how.units.size(), 0) {
+  boost::unordered_flat_map<base::gang_uid, std::uint32_t, std::hash<base::gang_uid>> number_of;
+  std::vector<std::uint32_t> units_of_gang;
+  for (std::uint32_t u = 0; u < how.units.size(); ++u) {
+    const auto& unit = how.units[u];
+    if (!may_go(unit, how))
+      continue;
+    if (priorities_.empty() || priorities_.back() != unit.priority)
+      priorities_.push_back(unit.priority);
+    // A unit without a gang is one by itself.
+    if (unit.gang.value.empty()) {
+      gang_of_[u] = gangs_++;
+      units_of_gang.push_back(1);
+      continue;
+    }
+    const auto [pos, is_new] = number_of.try_emplace(unit.gang, gangs_);
+    if (is_new) {
+      ++gangs_;
+      units_of_gang.push_back(0);
+    }
+    gang_of_[u] = pos->second;
+    ++units_of_gang[pos->second];
+  }
+  std::sort(priorities_.begin(), priorities_.end(), std::greater<>{});
+  priorities_.erase(std::unique(priorities_.begin(), priorities_.end()), priorities_.end());
+
+  names_.emplace_back("budget violations");
+  for (const auto p : priorities_)
+    names_.push_back(fmt::format("pods of priority {}", p));
+  for (const auto* last : {"gangs", "work lost", "pods"})
+    names_.emplace_back(last);
+
+  least_.assign(how.units.size(), weight(names_.size(), 0));
+  const auto tail = names_.size() - last_terms;
+  for (std::uint32_t u = 0; u < how.units.size(); ++u) {
+    const auto& unit = how.units[u];
+    if (!may_go(unit, how))
+      continue;
+    auto& mine = least_[u];
+    const auto pods = static_cast<std::int64_t>(unit.pods.size());
+    for (const auto& pod : unit.pods)
+      for (const auto b : pod.budgets)
+        mine[violations_term] += b < how.budgets.size() && how.budgets[b].allowed <= 0;
+    mine[term_of_priority(unit.priority)] = pods;
+    mine[tail + gangs_term] = units_of_gang[gang_of_[u]] == 1;
+    mine[tail + work_term] = unit.work_lost;
+    mine[tail + pods_term] = pods;
+  }
+}
+
+std::size_t cost_book::term_of_priority(std::int32_t priority) const {
+  const auto pos =
+      std::lower_bound(priorities_.begin(), priorities_.end(), priority, std::greater<>{});
+  ensure(pos != priorities_.end() && *pos == priority, priority);
+  return first_priority_term + static_cast<std::size_t>(pos - priorities_.begin());
+}
+
+eviction_cost cost_book::tell(const weight& x) const {
+  ensure(x.size() == names_.size(), x.size(), names_.size());
+  eviction_cost out;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    out.terms.push_back({names_[i], x[i]});
+  return out;
+}
+
+weight cost_book::of(const std::vector<std::uint32_t>& units) const {
+  cost_sum sum{*this};
+  for (const auto u : units)
+    sum.add(u);
+  return sum.now();
+}
+
+cost_sum::cost_sum(const cost_book& book)
+    : book_(&book), now_(book.terms(), 0), used_(book.how_->budgets.size(), 0),
+      units_(book.gangs_, 0) {}
+
+void cost_sum::change(std::uint32_t number, std::int64_t sign) {
+  const auto& how = *book_->how_;
+  const auto& unit = how.units[number];
+  ensure(may_go(unit, how), number);
+  for (const auto& pod : unit.pods)
+    for (const auto b : pod.budgets) {
+      if (b >= used_.size())
+        continue; // the caller dropped it
+      const auto allowed = std::max<std::int64_t>(how.budgets[b].allowed, 0);
+      const auto beyond = [&] { return std::max<std::int64_t>(used_[b] - allowed, 0); };
+      now_[violations_term] -= beyond();
+      used_[b] += sign;
+      now_[violations_term] += beyond();
+    }
+  const auto pods = static_cast<std::int64_t>(unit.pods.size());
+  const auto tail = now_.size() - last_terms;
+  now_[book_->term_of_priority(unit.priority)] += sign * pods;
+  auto& of_gang = units_[book_->gang_of_[number]];
+  now_[tail + gangs_term] -= of_gang > 0;
+  of_gang += static_cast<std::int32_t>(sign);
+  now_[tail + gangs_term] += of_gang > 0;
+  now_[tail + work_term] += sign * unit.work_lost;
+  now_[tail + pods_term] += sign * pods;
+}
+
+} // namespace tutti::placement::engine

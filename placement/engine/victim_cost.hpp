@@ -1,0 +1,93 @@
+// What a set of victims costs, and the one place that says in which order costs count.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/container/small_vector.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "placement/engine/victim_units.hpp"
+
+namespace tutti::placement::engine {
+
+/// One amount of a cost, for people: "pods of priority 5", 3.
+struct cost_term {
+  std::string name;
+  std::int64_t amount = 0;
+
+  friend bool operator==(const cost_term&, const cost_term&) = default;
+};
+
+/// Terms in the order in which they count: an earlier one outweighs all later ones. Costs of one
+/// `eviction_spec` have the same terms and may be compared.
+struct eviction_cost {
+  std::vector<cost_term> terms;
+
+  /// 0 if there is no such term.
+  std::int64_t of(std::string_view name) const;
+  friend bool operator==(const eviction_cost&, const eviction_cost&) = default;
+};
+std::strong_ordering operator<=>(const eviction_cost& a, const eviction_cost& b);
+/// "budget violations 1, pods of priority 5 3, gangs 1": what is not zero.
+std::string to_text(const eviction_cost& x);
+
+/// The amounts alone, in the same order.
+using weight = boost::container::small_vector<std::int64_t, 8>;
+std::strong_ordering compare(const weight& a, const weight& b);
+
+/// The order of cost:
+///
+///   1. budget violations: pods beyond what each budget allows, over the whole set
+///   2. pods of the highest priority, then of the next, … down to the lowest
+///   3. gangs that lose a pod
+///   4. work lost
+///   5. pods
+///
+/// (5 follows from 2 and never decides; it is there to be read.) Every term grows with the set. A
+/// new term is added in victim_cost.cpp: a row in `terms_of`, its sum in `add_to`, and what one
+/// unit adds to any set in `least`.
+class cost_book {
+public:
+  explicit cost_book(const eviction_spec& how);
+
+  std::size_t terms() const { return names_.size(); }
+  /// What the unit adds to every set, whoever else is in it: sums of these are bounds.
+  const weight& least(std::uint32_t unit) const { return least_[unit]; }
+  eviction_cost tell(const weight& x) const;
+  weight of(const std::vector<std::uint32_t>& units) const;
+
+private:
+  friend class cost_sum;
+  std::size_t term_of_priority(std::int32_t priority) const;
+
+  const eviction_spec* how_;
+  std::vector<std::string> names_;
+  std::vector<std::int32_t> priorities_; // of units that may go, highest first
+  std::vector<weight> least_;            // by unit; of units that may not go: zeros
+  std::vector<std::uint32_t> gang_of_;   // by unit: a number for each gang
+  std::uint32_t gangs_ = 0;
+};
+
+/// The cost of a set that changes. Dropping a unit undoes its adding exactly, in any order.
+class cost_sum {
+public:
+  explicit cost_sum(const cost_book& book);
+
+  void add(std::uint32_t unit) { change(unit, +1); }
+  void drop(std::uint32_t unit) { change(unit, -1); }
+  const weight& now() const { return now_; }
+
+private:
+  void change(std::uint32_t unit, std::int64_t sign);
+
+  const cost_book* book_;
+  weight now_;
+  std::vector<std::int64_t> used_;  // by budget
+  std::vector<std::int32_t> units_; // by gang
+};
+
+} // namespace tutti::placement::engine
