@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.hpp"
+#include "base/resources.hpp"
 
 namespace tutti::placement::engine {
 namespace {
@@ -38,6 +39,30 @@ std::strong_ordering operator<=>(const eviction_cost& a, const eviction_cost& b)
 
 std::strong_ordering compare(const weight& a, const weight& b) {
   return compare_amounts(a, b, [](std::int64_t x) { return x; });
+}
+
+std::strong_ordering compare_rates(const weight& a, std::int64_t by, const weight& b,
+                                   std::int64_t than) {
+  ensure(a.size() == b.size() && by > 0 && than > 0, a.size(), b.size(), by, than);
+  __extension__ using wide = __int128;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (const auto x = wide{a[i]} * than, y = wide{b[i]} * by; x != y)
+      return x < y ? std::strong_ordering::less : std::strong_ordering::greater;
+  return std::strong_ordering::equal;
+}
+
+weight& operator+=(weight& a, const weight& b) {
+  ensure(a.size() == b.size(), a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    a[i] = base::checked_add(a[i], b[i]);
+  return a;
+}
+
+weight operator-(weight a, const weight& b) {
+  ensure(a.size() == b.size(), a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    a[i] -= b[i];
+  return a;
 }
 
 std::string to_text(const eviction_cost& x) {
@@ -96,6 +121,19 @@ cost_book::cost_book(const eviction_spec& how) : how_(&how), gang_of_(how.units.
     mine[tail + work_term] = unit.work_lost;
     mine[tail + pods_term] = pods;
   }
+  alone_ = least_;
+  cost_sum sum{*this};
+  for (std::uint32_t u = 0; u < how.units.size(); ++u) {
+    if (!may_go(how.units[u], how))
+      continue;
+    if (how.budgets.empty()) {
+      alone_[u][tail + gangs_term] = 1;
+      continue;
+    }
+    sum.add(u);
+    alone_[u] = sum.now();
+    sum.drop(u);
+  }
 }
 
 std::size_t cost_book::term_of_priority(std::int32_t priority) const {
@@ -103,6 +141,12 @@ std::size_t cost_book::term_of_priority(std::int32_t priority) const {
       std::lower_bound(priorities_.begin(), priorities_.end(), priority, std::greater<>{});
   ensure(pos != priorities_.end() && *pos == priority, priority);
   return first_priority_term + static_cast<std::size_t>(pos - priorities_.begin());
+}
+
+bool cost_book::have_equal_terms(std::uint32_t a, std::uint32_t b) const {
+  const auto gangs = names_.size() - last_terms + gangs_term;
+  return compare(least_[a], least_[b]) == 0 && compare(alone_[a], alone_[b]) == 0
+         && (gang_of_[a] == gang_of_[b] || least_[a][gangs] == 1);
 }
 
 eviction_cost cost_book::tell(const weight& x) const {

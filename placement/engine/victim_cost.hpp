@@ -38,6 +38,11 @@ std::string to_text(const eviction_cost& x);
 /// The amounts alone, in the same order.
 using weight = boost::container::small_vector<std::int64_t, 8>;
 std::strong_ordering compare(const weight& a, const weight& b);
+/// a / by compared with b / than: what is paid for one slot. Both divisors are positive.
+std::strong_ordering compare_rates(const weight& a, std::int64_t by, const weight& b,
+                                   std::int64_t than);
+weight& operator+=(weight& a, const weight& b);
+weight operator-(weight a, const weight& b);
 
 /// The order of cost:
 ///
@@ -57,6 +62,11 @@ public:
   std::size_t terms() const { return names_.size(); }
   /// What the unit adds to every set, whoever else is in it: sums of these are bounds.
   const weight& least(std::uint32_t unit) const { return least_[unit]; }
+  /// What it costs if nobody else goes.
+  const weight& alone(std::uint32_t unit) const { return alone_[unit]; }
+  /// Either may stand for the other in any set, as far as costs go.
+  bool have_equal_terms(std::uint32_t a, std::uint32_t b) const;
+  weight nothing() const { return weight(names_.size(), 0); }
   eviction_cost tell(const weight& x) const;
   weight of(const std::vector<std::uint32_t>& units) const;
 
@@ -67,7 +77,7 @@ private:
   const eviction_spec* how_;
   std::vector<std::string> names_;
   std::vector<std::int32_t> priorities_; // of units that may go, highest first
-  std::vector<weight> least_;            // by unit; of units that may not go: zeros
+  std::vector<weight> least_, alone_;    // by unit; of units that may not go: zeros
   std::vector<std::uint32_t> gang_of_;   // by unit: a number for each gang
   std::uint32_t gangs_ = 0;
 };

@@ -26,6 +26,12 @@ struct victim_question {
   unit_list leaving{};  ///< go anyhow
 };
 
+/// Units and what they cost.
+struct priced_set {
+  unit_list units;
+  weight cost;
+};
+
 /// Victims and places. The leaving are not among the victims.
 struct victim_set {
   unit_list units;
@@ -41,9 +47,25 @@ struct room_answer {
 };
 room_answer place_in(const victim_question& q, const snapshot& room);
 
-/// P-12 on a room from which all that may go and all that leave are gone: its placement stays as it
-/// is, and units come back, first those that exceed a budget, from the most important down (P-11).
-victim_set spare_in_order(const victim_question& q, victim_room& room, placement where);
+/// On a room from which these units and all that leave are gone: the placement stays as it is, and
+/// the units come back in this order, each if it disturbs nobody. The others are the victims.
+victim_set spare(const victim_question& q, victim_room& room, placement where,
+                 const unit_list& order);
+/// … all that may go, in the order of P-11.
+victim_set spare_as_upstream(const victim_question& q, victim_room& room, placement where);
+
+/// How the search of the policy `least_cost` ends.
+struct least_answer {
+  std::optional<victim_set> best;
+  weight bound;                     ///< no set costs less
+  std::vector<priced_set> others{}; ///< that would do, too; any order
+  bool is_sure = true;              ///< without a best: there is none, proved
+  std::int64_t most = 0;            ///< without a best: members that fit with all gone
+};
+/// Gangs of equal members (`is_counted`): nodes and victims are chosen by counting.
+least_answer search_counted(const victim_question& q, const snapshot& base);
+/// All others: sets of victims are tried by really placing the gang.
+least_answer search_placed(const victim_question& q);
 
 /// The leaving whose room the placement needs once the victims are gone.
 unit_list leaving_needed(const victim_question& q, const victim_set& x);

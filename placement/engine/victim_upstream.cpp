@@ -44,15 +44,20 @@ unit_list order_of_sparing(const eviction_spec& how, unit_list units) {
 
 } // namespace
 
-victim_set spare_in_order(const victim_question& q, victim_room& room, placement where) {
+victim_set spare(const victim_question& q, victim_room& room, placement where,
+                 const unit_list& order) {
   victim_set out{{}, std::move(where), {}};
   victim_seats seats{q.what, out.where, room, q.gang.ties != nullptr, q.memory};
-  for (const auto u : order_of_sparing(q.how, q.eligible))
+  for (const auto u : order)
     if (!seats.spare(q.how.units[u]))
       out.units.push_back(u);
   std::sort(out.units.begin(), out.units.end());
   out.cost = q.book.of(out.units);
   return out;
+}
+
+victim_set spare_as_upstream(const victim_question& q, victim_room& room, placement where) {
+  return spare(q, room, std::move(where), order_of_sparing(q.how, q.eligible));
 }
 
 unit_list leaving_needed(const victim_question& q, const victim_set& x) {

@@ -3,11 +3,13 @@
 #include "placement/engine/victims.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "base/ensure.hpp"
+#include "placement/engine/victim_counts.hpp"
 #include "placement/engine/victim_search.hpp"
 
 namespace tutti::placement::engine {
@@ -45,58 +47,119 @@ base::explanation refused(const victim_question& q, reason_code why, std::string
 }
 
 /// Why nobody could be asked to go, or how far all of them together would not reach.
-base::explanation of_no_use(const victim_question& q, const room_answer& emptied) {
+base::explanation of_no_use(const victim_question& q, std::int64_t most, bool is_sure) {
   std::int64_t exempt = 0;
   for (const auto& u : q.how.units)
     exempt += u.is_exempt && !u.is_leaving && u.priority < q.how.priority;
+  const auto wanted = std::max<std::int64_t>(q.gang.required, 1);
   auto detail =
       q.eligible.empty()
           ? fmt::format("preemption: no pod of a priority below {} may be evicted", q.how.priority)
-          : fmt::format("preemption: {} of {} members would fit if all {} units of a priority "
+      : is_sure
+          ? fmt::format("preemption: {} of {} members would fit if all {} units of a priority "
                         "below {} were evicted",
-                        std::min(emptied.most, q.gang.required),
-                        std::max<std::int64_t>(q.gang.required, 1), q.eligible.size(),
-                        q.how.priority);
+                        std::min(most, wanted), wanted, q.eligible.size(), q.how.priority)
+          : fmt::format("preemption: no set found among {} units of a priority below {}, none "
+                        "excluded",
+                        q.eligible.size(), q.how.priority);
   if (exempt > 0)
     detail += fmt::format("; {} more are exempt", exempt);
-  auto out = refused(q,
-                     emptied.what == verdict::undecided ? reason_code::undecided
-                                                        : reason_code::preemption_would_not_help,
+  auto out = refused(q, is_sure ? reason_code::preemption_would_not_help : reason_code::undecided,
                      std::move(detail));
-  out.placed = std::min(emptied.most, out.wanted);
+  out.placed = std::min(most, wanted);
   return out;
+}
+
+void add_alternatives(const victim_question& q, std::vector<priced_set> others, eviction& out) {
+  std::sort(others.begin(), others.end(), [](const priced_set& a, const priced_set& b) {
+    const auto x = compare(a.cost, b.cost);
+    return x != 0 ? x < 0 : a.units < b.units;
+  });
+  for (auto& x : others) {
+    if (out.alternatives.size() == q.how.alternatives)
+      break;
+    const bool is_known = x.units == out.units
+                          || std::any_of(out.alternatives.begin(), out.alternatives.end(),
+                                         [&](const auto& a) { return a.units == x.units; });
+    if (!is_known)
+      out.alternatives.push_back({std::move(x.units), q.book.tell(x.cost)});
+  }
 }
 
 eviction tell(const victim_question& q, victim_set found, const weight& bound) {
   eviction out;
+  out.cost = q.book.tell(found.cost);
+  out.bound = q.book.tell(bound);
+  out.is_minimum = compare(found.cost, bound) == 0;
   out.units = leaving_needed(q, found);
   out.units.insert(out.units.end(), found.units.begin(), found.units.end());
   std::sort(out.units.begin(), out.units.end());
   out.where = std::move(found.where);
-  out.cost = q.book.tell(found.cost);
-  out.bound = q.book.tell(bound);
-  out.is_minimum = compare(found.cost, bound) == 0;
+  return out;
+}
+
+/// The room that all leave, and what kube-scheduler would make of it.
+std::optional<victim_set> as_upstream(const victim_question& q, room_answer& emptied) {
+  victim_room room{q.where};
+  remove(q, room, q.leaving);
+  remove(q, room, q.eligible);
+  emptied = place_in(q, room.now());
+  if (emptied.what != verdict::placed)
+    return std::nullopt;
+  return spare_as_upstream(q, room, std::move(emptied.where));
+}
+
+eviction_answer with_upstream(const victim_question& q) {
+  room_answer emptied;
+  auto found = as_upstream(q, emptied);
+  if (!found)
+    return of_no_use(q, emptied.most, emptied.what == verdict::impossible);
+  return tell(q, std::move(*found), q.book.nothing());
+}
+
+eviction_answer with_least_cost(const victim_question& q, const snapshot& base) {
+  const bool by_count = is_counted(q.gang);
+  if (by_count) {
+    const auto never = solve(base, q.gang, measure::allocatable, q.how.bounds, q.memory);
+    if (never.what == verdict::impossible)
+      return of_no_use(q, never.most, true);
+  }
+  auto found = by_count ? search_counted(q, base) : search_placed(q);
+  if (!found.best)
+    return of_no_use(q, found.most, found.is_sure);
+  if (by_count && compare(found.bound, found.best->cost) < 0) {
+    room_answer emptied;
+    auto other = as_upstream(q, emptied);
+    if (other && compare(other->cost, found.best->cost) < 0)
+      std::swap(*found.best, *other);
+    if (other)
+      found.others.push_back({std::move(other->units), std::move(other->cost)});
+  }
+  auto out = tell(q, std::move(*found.best), found.bound);
+  add_alternatives(q, std::move(found.others), out);
   return out;
 }
 
 eviction_answer search(const victim_question& q) {
-  victim_room room{q.where};
-  remove(q, room, q.leaving);
-  auto emptied = place_in(q, room.now());
-  if (emptied.what == verdict::placed) {
+  std::optional<victim_room> room; // without those who leave, if any does
+  if (!q.leaving.empty())
+    remove(q, room.emplace(q.where), q.leaving);
+  const auto& base = room ? room->now() : q.where;
+  auto now = place_in(q, base);
+  if (now.what == verdict::placed) {
     if (!q.leaving.empty())
       return refused(q, reason_code::waiting_for_victims,
                      "pods that are being deleted leave room for it");
-    return tell(q, {{}, std::move(emptied.where), weight(q.book.terms(), 0)},
-                weight(q.book.terms(), 0));
+    return tell(q, {{}, std::move(now.where), q.book.nothing()}, q.book.nothing());
   }
   if (q.eligible.empty())
-    return of_no_use(q, emptied);
-  remove(q, room, q.eligible);
-  emptied = place_in(q, room.now());
-  if (emptied.what != verdict::placed)
-    return of_no_use(q, emptied);
-  return tell(q, spare_in_order(q, room, std::move(emptied.where)), weight(q.book.terms(), 0));
+    return of_no_use(q, now.most, now.what == verdict::impossible);
+  if (q.how.policy == eviction_policy::upstream)
+    return with_upstream(q);
+  if (q.gang.required == 0)
+    return refused(q, reason_code::preemption_would_not_help,
+                   "preemption: the minimum is met, and members beyond it cost no victims");
+  return with_least_cost(q, base);
 }
 
 } // namespace
