@@ -2,6 +2,7 @@
 #include "placement/engine/victim_cost.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/core.h>
 
@@ -73,80 +74,82 @@ std::string to_text(const eviction_cost& x) {
   return out.empty() ? "nothing" : out;
 }
 
-cost_book::cost_book(const eviction_spec& how) : how_(&how), gang_of_(how.units.size(), 0) {
-  boost::unordered_flat_map<base::gang_uid, std::uint32_t, std::hash<base::gang_uid>> number_of;
-  std::vector<std::uint32_t> units_of_gang;
-  for (std::uint32_t u = 0; u < how.units.size(); ++u) {
-    const auto& unit = how.units[u];
-    if (!may_go(unit, how))
-      continue;
-    if (priorities_.empty() || priorities_.back() != unit.priority)
+cost_book::cost_book(const eviction_spec& how) : how_(&how), units_(how.units.size()) {
+  for (const auto& unit : how.units)
+    if (may_go(unit, how) && (priorities_.empty() || priorities_.back() != unit.priority))
       priorities_.push_back(unit.priority);
-    // A unit without a gang is one by itself.
-    if (unit.gang.value.empty()) {
-      gang_of_[u] = gangs_++;
-      units_of_gang.push_back(1);
-      continue;
-    }
-    const auto [pos, is_new] = number_of.try_emplace(unit.gang, gangs_);
-    if (is_new) {
-      ++gangs_;
-      units_of_gang.push_back(0);
-    }
-    gang_of_[u] = pos->second;
-    ++units_of_gang[pos->second];
-  }
   std::sort(priorities_.begin(), priorities_.end(), std::greater<>{});
   priorities_.erase(std::unique(priorities_.begin(), priorities_.end()), priorities_.end());
-
   names_.emplace_back("budget violations");
   for (const auto p : priorities_)
     names_.push_back(fmt::format("pods of priority {}", p));
   for (const auto* last : {"gangs", "work lost", "pods"})
     names_.emplace_back(last);
-
-  least_.assign(how.units.size(), weight(names_.size(), 0));
-  const auto tail = names_.size() - last_terms;
-  for (std::uint32_t u = 0; u < how.units.size(); ++u) {
-    const auto& unit = how.units[u];
-    if (!may_go(unit, how))
-      continue;
-    auto& mine = least_[u];
-    const auto pods = static_cast<std::int64_t>(unit.pods.size());
-    for (const auto& pod : unit.pods)
-      for (const auto b : pod.budgets)
-        mine[violations_term] += b < how.budgets.size() && how.budgets[b].allowed <= 0;
-    mine[term_of_priority(unit.priority)] = pods;
-    mine[tail + gangs_term] = units_of_gang[gang_of_[u]] == 1;
-    mine[tail + work_term] = unit.work_lost;
-    mine[tail + pods_term] = pods;
-  }
-  alone_ = least_;
-  cost_sum sum{*this};
-  for (std::uint32_t u = 0; u < how.units.size(); ++u) {
-    if (!may_go(how.units[u], how))
-      continue;
-    if (how.budgets.empty()) {
-      alone_[u][tail + gangs_term] = 1;
-      continue;
-    }
-    sum.add(u);
-    alone_[u] = sum.now();
-    sum.drop(u);
-  }
+  read_units();
 }
 
-std::size_t cost_book::term_of_priority(std::int32_t priority) const {
-  const auto pos =
-      std::lower_bound(priorities_.begin(), priorities_.end(), priority, std::greater<>{});
-  ensure(pos != priorities_.end() && *pos == priority, priority);
-  return first_priority_term + static_cast<std::size_t>(pos - priorities_.begin());
+void cost_book::read_units() {
+  boost::unordered_flat_map<std::string_view, std::uint32_t> number_of;
+  std::vector<std::uint32_t> units_of_gang;
+  for (std::uint32_t u = 0; u < how_->units.size(); ++u) {
+    const auto& unit = how_->units[u];
+    if (!may_go(unit, *how_))
+      continue;
+    auto& mine = units_[u];
+    mine.gang = gangs_;
+    // A unit without a gang is one by itself.
+    if (!unit.gang.value.empty())
+      mine.gang = number_of.try_emplace(unit.gang.value, gangs_).first->second;
+    if (mine.gang == gangs_) {
+      ++gangs_;
+      units_of_gang.push_back(0);
+    }
+    ++units_of_gang[mine.gang];
+    mine.priority_term = term_of_priority(unit.priority);
+    mine.pods = static_cast<std::int64_t>(unit.pods.size());
+    mine.work_lost = unit.work_lost;
+    mine.first_budget = static_cast<std::uint32_t>(budgets_.size());
+    if (!how_->budgets.empty())
+      for (const auto& pod : unit.pods)
+        for (const auto b : pod.budgets)
+          if (b < how_->budgets.size())
+            budgets_.push_back(b);
+    mine.end_budget = static_cast<std::uint32_t>(budgets_.size());
+  }
+  read_least(units_of_gang);
+}
+
+void cost_book::read_least(const std::vector<std::uint32_t>& units_of_gang) {
+  least_.assign(units_.size(), nothing());
+  alone_ = least_;
+  const auto gangs = names_.size() - last_terms + gangs_term;
+  cost_sum sum{*this};
+  for (std::uint32_t u = 0; u < units_.size(); ++u) {
+    const auto& unit = units_[u];
+    if (unit.pods == 0)
+      continue;
+    sum.add(u);
+    alone_[u] = least_[u] = sum.now();
+    sum.drop(u);
+    least_[u][violations_term] =
+        std::count_if(budgets_.begin() + unit.first_budget, budgets_.begin() + unit.end_budget,
+                      [&](std::uint32_t b) { return how_->budgets[b].allowed <= 0; });
+    least_[u][gangs] = units_of_gang[unit.gang] == 1;
+  }
 }
 
 bool cost_book::have_equal_terms(std::uint32_t a, std::uint32_t b) const {
   const auto gangs = names_.size() - last_terms + gangs_term;
   return compare(least_[a], least_[b]) == 0 && compare(alone_[a], alone_[b]) == 0
-         && (gang_of_[a] == gang_of_[b] || least_[a][gangs] == 1);
+         && (units_[a].gang == units_[b].gang || least_[a][gangs] == 1);
+}
+
+std::uint32_t cost_book::term_of_priority(std::int32_t priority) const {
+  const auto pos =
+      std::lower_bound(priorities_.begin(), priorities_.end(), priority, std::greater<>{});
+  ensure(pos != priorities_.end() && *pos == priority, priority);
+  return static_cast<std::uint32_t>(first_priority_term)
+         + static_cast<std::uint32_t>(pos - priorities_.begin());
 }
 
 eviction_cost cost_book::tell(const weight& x) const {
@@ -169,28 +172,24 @@ cost_sum::cost_sum(const cost_book& book)
       units_(book.gangs_, 0) {}
 
 void cost_sum::change(std::uint32_t number, std::int64_t sign) {
-  const auto& how = *book_->how_;
-  const auto& unit = how.units[number];
-  ensure(may_go(unit, how), number);
-  for (const auto& pod : unit.pods)
-    for (const auto b : pod.budgets) {
-      if (b >= used_.size())
-        continue; // the caller dropped it
-      const auto allowed = std::max<std::int64_t>(how.budgets[b].allowed, 0);
-      const auto beyond = [&] { return std::max<std::int64_t>(used_[b] - allowed, 0); };
-      now_[violations_term] -= beyond();
-      used_[b] += sign;
-      now_[violations_term] += beyond();
-    }
-  const auto pods = static_cast<std::int64_t>(unit.pods.size());
+  const auto& unit = book_->units_[number];
+  ensure(unit.pods > 0, number);
+  for (auto i = unit.first_budget; i < unit.end_budget; ++i) {
+    auto& used = used_[book_->budgets_[i]];
+    const auto allowed =
+        std::max<std::int64_t>(book_->how_->budgets[book_->budgets_[i]].allowed, 0);
+    now_[violations_term] -= std::max<std::int64_t>(used - allowed, 0);
+    used += sign;
+    now_[violations_term] += std::max<std::int64_t>(used - allowed, 0);
+  }
   const auto tail = now_.size() - last_terms;
-  now_[book_->term_of_priority(unit.priority)] += sign * pods;
-  auto& of_gang = units_[book_->gang_of_[number]];
+  now_[unit.priority_term] += sign * unit.pods;
+  auto& of_gang = units_[unit.gang];
   now_[tail + gangs_term] -= of_gang > 0;
   of_gang += static_cast<std::int32_t>(sign);
   now_[tail + gangs_term] += of_gang > 0;
   now_[tail + work_term] += sign * unit.work_lost;
-  now_[tail + pods_term] += sign * pods;
+  now_[tail + pods_term] += sign * unit.pods;
 }
 
 } // namespace tutti::placement::engine

@@ -53,8 +53,8 @@ weight operator-(weight a, const weight& b);
 ///   5. pods
 ///
 /// (5 follows from 2 and never decides; it is there to be read.) Every term grows with the set. A
-/// new term is added in victim_cost.cpp: a row in `terms_of`, its sum in `add_to`, and what one
-/// unit adds to any set in `least`.
+/// new term is added in victim_cost.cpp alone: its name in the constructor, its sum in
+/// `cost_sum::change`; and in `read_least`, if what a unit adds depends on who else goes.
 class cost_book {
 public:
   explicit cost_book(const eviction_spec& how);
@@ -72,14 +72,26 @@ public:
 
 private:
   friend class cost_sum;
-  std::size_t term_of_priority(std::int32_t priority) const;
+  std::uint32_t term_of_priority(std::int32_t priority) const;
 
   const eviction_spec* how_;
   std::vector<std::string> names_;
   std::vector<std::int32_t> priorities_; // of units that may go, highest first
   std::vector<weight> least_, alone_;    // by unit; of units that may not go: zeros
-  std::vector<std::uint32_t> gang_of_;   // by unit: a number for each gang
   std::uint32_t gangs_ = 0;
+  /// All that sums need of a unit, apart from its pods: these are far away in memory.
+  struct summary {
+    std::uint32_t gang = 0; // a number for each
+    std::uint32_t priority_term = 0;
+    std::int64_t pods = 0;
+    std::int64_t work_lost = 0;
+    std::uint32_t first_budget = 0; // in `budgets_`: one entry for each pod that a budget counts
+    std::uint32_t end_budget = 0;
+  };
+  std::vector<summary> units_;
+  std::vector<std::uint32_t> budgets_;
+  void read_units();
+  void read_least(const std::vector<std::uint32_t>& units_of_gang);
 };
 
 /// The cost of a set that changes. Dropping a unit undoes its adding exactly, in any order.

@@ -65,7 +65,7 @@ least_answer search_counted(const victim_question& q, const snapshot& base) {
       leave_open(d.bound);
       break;
     }
-    auto found = victim_greedy{q, room, d.number, q.gang.required}.run();
+    auto found = victim_greedy{q, room, d.number, q.gang.required}.run(d.bound);
     ensure(found.has_value(), d.number);
     const auto limit = found->cost;
     bool is_least = compare(found->cost, d.bound) == 0;

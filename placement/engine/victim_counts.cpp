@@ -20,21 +20,6 @@ std::int64_t collisions(const base::port_list& taken, const base::port_list& wan
   });
 }
 
-std::int64_t amount_of(const snapshot& where, const base::resources& x, dimension d) {
-  switch (d) {
-  case cpu_dimension:
-    return x.cpu_milli;
-  case memory_dimension:
-    return x.memory_bytes;
-  case ephemeral_dimension:
-    return x.ephemeral_bytes;
-  case pods_dimension:
-    return x.pods;
-  default:
-    return d < where.dimensions() ? x.of(where.extended[d - first_extended]) : 0;
-  }
-}
-
 } // namespace
 
 bool is_counted(const problem& gang) {

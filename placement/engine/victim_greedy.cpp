@@ -8,10 +8,9 @@
 namespace tutti::placement::engine {
 namespace {
 
-/// Exchanges tried: each fills the room once more.
+/// Exchanges tried: each fills the room once more, and prices every node for it.
 constexpr std::size_t exchanges_max = 24;
-/// Rooms with more victims are not improved by exchanges: one more fill would take too long.
-constexpr std::size_t exchanged_units_max = 256;
+constexpr std::size_t prices_max = 20'000;
 
 } // namespace
 
@@ -44,20 +43,25 @@ void victim_greedy::give_back(std::uint32_t unit) {
   std::erase(chosen_, unit);
 }
 
-/// Cost and gain of the option's units with those that are gone already.
+/// Cost and gain of the option's units with those that are gone already. `gain` is what they give
+/// on their place.
 void victim_greedy::price(option& x) {
   const auto before = sum_.now();
-  const auto had = room_.total(domain_);
-  for (const auto u : x.units) {
-    room_.remove(u);
+  for (const auto u : x.units)
     sum_.add(u);
-  }
-  x.gain = std::min(room_.total(domain_), required_) - had;
   x.cost = sum_.now() - before;
-  for (const auto u : x.units) {
-    room_.put_back(u);
+  for (const auto u : x.units)
     sum_.drop(u);
+  const auto had = room_.total(domain_);
+  const auto is_wide = [this](std::uint32_t u) { return room_.parts_of(u).size() > 1; };
+  if (std::any_of(x.units.begin(), x.units.end(), is_wide)) {
+    for (const auto u : x.units)
+      room_.remove(u);
+    x.gain = room_.total(domain_) - had;
+    for (const auto u : x.units)
+      room_.put_back(u);
   }
+  x.gain = std::min(x.gain, required_ - had);
 }
 
 /// Leaves out parts, the dearest first, as long as there are `slots`.
@@ -104,6 +108,7 @@ void victim_greedy::offer(std::uint32_t place) {
     auto left = free;
     thin_out(place, fewer, left, slots);
     option x;
+    x.gain = slots - room_.slots_now(place);
     for (const auto f : fewer)
       x.units.push_back(room_.part(f).unit);
     price(x);
@@ -136,6 +141,7 @@ bool victim_greedy::fill() {
       continue;
     // Near the end an option gives more than is missing, and others may be cheaper.
     if (room_.total(domain_) + best.gain > required_) {
+      best.gain = required_ - room_.total(domain_);
       price(best);
       if (!options_.empty() && is_dearer{}(best, options_.top())) {
         options_.push(std::move(best));
@@ -193,26 +199,26 @@ bool victim_greedy::exchange_one(std::uint32_t unit) {
 }
 
 void victim_greedy::exchange() {
-  if (chosen_.size() > exchanged_units_max)
-    return;
   auto order = chosen_;
   std::sort(order.begin(), order.end(), [&](auto a, auto b) {
     const auto x = compare(q_.book.alone(a), q_.book.alone(b));
     return x != 0 ? x > 0 : a < b;
   });
-  order.resize(std::min(order.size(), exchanges_max));
+  const auto affordable = prices_max / std::max<std::size_t>(room_.places(domain_).size(), 1);
+  order.resize(std::min({order.size(), exchanges_max, affordable}));
   for (const auto u : order)
     if (room_.is_gone(u))
       exchange_one(u);
 }
 
-std::optional<priced_set> victim_greedy::run() {
+std::optional<priced_set> victim_greedy::run(const weight& bound) {
   if (room_.emptied(domain_) < required_)
     return std::nullopt;
   const bool is_full = fill();
   ensure(is_full, domain_, required_, room_.total(domain_));
   drop_unneeded();
-  exchange();
+  if (compare(sum_.now(), bound) > 0)
+    exchange();
   priced_set out{chosen_, sum_.now()};
   std::sort(out.units.begin(), out.units.end());
   for (const auto u : chosen_)

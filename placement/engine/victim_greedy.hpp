@@ -20,8 +20,9 @@ public:
   victim_greedy(const victim_question& q, victim_counts& room, std::uint32_t domain,
                 std::int64_t required);
 
-  /// Nothing if there is no room even with all gone.
-  std::optional<priced_set> run();
+  /// Nothing if there is no room even with all gone. What costs no more than the bound is not
+  /// improved.
+  std::optional<priced_set> run(const weight& bound);
 
 private:
   struct option {

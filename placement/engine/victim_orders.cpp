@@ -14,13 +14,6 @@ constexpr std::size_t domains_max = 16;
 /// An average member.
 constexpr std::int64_t one_member = 1024;
 
-std::int64_t amount_of(const snapshot& where, const base::resources& x, dimension d) {
-  const std::int64_t basic[] = {x.cpu_milli, x.memory_bytes, x.ephemeral_bytes, x.pods};
-  if (d < first_extended)
-    return basic[d];
-  return d < where.dimensions() ? x.of(where.extended[d - first_extended]) : 0;
-}
-
 /// By dimension: what the members need together, the least demanding of each group up to its
 /// minimum only.
 std::vector<std::int64_t> needed(const victim_question& q) {

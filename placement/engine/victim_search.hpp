@@ -15,15 +15,18 @@ namespace tutti::placement::engine {
 using unit_list = std::vector<std::uint32_t>; ///< ascending numbers of units
 
 /// A question that cannot be answered at once.
-struct victim_question {
+struct victim_case {
   const snapshot& where;
   const gang_spec& what;
   const eviction_spec& how;
   const problem& gang; ///< read from `where`
-  const cost_book& book;
   workspace& memory;
   unit_list eligible{}; ///< may go
   unit_list leaving{};  ///< go anyhow
+};
+/// … one for which somebody may have to go.
+struct victim_question : victim_case {
+  const cost_book& book;
 };
 
 /// Units and what they cost.
@@ -45,7 +48,7 @@ struct room_answer {
   placement where;
   std::int64_t most = 0;
 };
-room_answer place_in(const victim_question& q, const snapshot& room);
+room_answer place_in(const victim_case& q, const snapshot& room);
 
 /// On a room from which these units and all that leave are gone: the placement stays as it is, and
 /// the units come back in this order, each if it disturbs nobody. The others are the victims.

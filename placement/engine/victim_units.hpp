@@ -63,4 +63,14 @@ inline bool may_go(const disruption_unit& x, const eviction_spec& how) {
   return !x.is_leaving && !x.is_exempt && x.priority < how.priority && !x.pods.empty();
 }
 
+/// Amount of a resource by its number; 0 for one that no node of `where` has.
+inline std::int64_t amount_of(const snapshot& where, const base::resources& x, dimension d) {
+  if (d >= first_extended)
+    return d < where.dimensions() ? x.of(where.extended[d - first_extended]) : 0;
+  return d == cpu_dimension         ? x.cpu_milli
+         : d == memory_dimension    ? x.memory_bytes
+         : d == ephemeral_dimension ? x.ephemeral_bytes
+                                    : x.pods;
+}
+
 } // namespace tutti::placement::engine

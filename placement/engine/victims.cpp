@@ -16,27 +16,31 @@ namespace tutti::placement::engine {
 
 using base::reason_code;
 
-room_answer place_in(const victim_question& q, const snapshot& room) {
-  const auto p = read_gang(room, q.what, q.memory);
+room_answer place_in(const victim_case& q, const snapshot& room) {
+  // Only what is read of ties depends on who is there.
+  std::optional<base::result<problem>> again;
+  if (q.gang.ties)
+    again = read_gang(room, q.what, q.memory);
   room_answer out;
-  if (!p)
+  if (again && !*again)
     return out; // decided before: bound members are where they are
-  auto found = solve(room, *p, measure::free, q.how.bounds, q.memory);
+  const auto& p = again ? **again : q.gang;
+  auto found = solve(room, p, measure::free, q.how.bounds, q.memory);
   out.what = found.what;
   out.most = found.most;
   if (found.what == verdict::placed)
-    out.where = seats_of(*p, std::move(found));
+    out.where = seats_of(p, std::move(found));
   return out;
 }
 
 namespace {
 
-void remove(const victim_question& q, victim_room& room, const unit_list& units) {
+void remove(const victim_case& q, victim_room& room, const unit_list& units) {
   for (const auto u : units)
     room.remove(q.how.units[u]);
 }
 
-base::explanation refused(const victim_question& q, reason_code why, std::string detail) {
+base::explanation refused(const victim_case& q, reason_code why, std::string detail) {
   base::explanation out;
   out.primary = why;
   out.nodes_seen = q.where.nodes;
@@ -47,7 +51,7 @@ base::explanation refused(const victim_question& q, reason_code why, std::string
 }
 
 /// Why nobody could be asked to go, or how far all of them together would not reach.
-base::explanation of_no_use(const victim_question& q, std::int64_t most, bool is_sure) {
+base::explanation of_no_use(const victim_case& q, std::int64_t most, bool is_sure) {
   std::int64_t exempt = 0;
   for (const auto& u : q.how.units)
     exempt += u.is_exempt && !u.is_leaving && u.priority < q.how.priority;
@@ -56,9 +60,10 @@ base::explanation of_no_use(const victim_question& q, std::int64_t most, bool is
       q.eligible.empty()
           ? fmt::format("preemption: no pod of a priority below {} may be evicted", q.how.priority)
       : is_sure
-          ? fmt::format("preemption: {} of {} members would fit if all {} units of a priority "
-                        "below {} were evicted",
-                        std::min(most, wanted), wanted, q.eligible.size(), q.how.priority)
+          ? fmt::format(
+              "preemption: at most {} of {} members would fit if all {} units of a priority "
+              "below {} were evicted",
+              std::min(most, wanted), wanted, q.eligible.size(), q.how.priority)
           : fmt::format("preemption: no set found among {} units of a priority below {}, none "
                         "excluded",
                         q.eligible.size(), q.how.priority);
@@ -119,11 +124,6 @@ eviction_answer with_upstream(const victim_question& q) {
 
 eviction_answer with_least_cost(const victim_question& q, const snapshot& base) {
   const bool by_count = is_counted(q.gang);
-  if (by_count) {
-    const auto never = solve(base, q.gang, measure::allocatable, q.how.bounds, q.memory);
-    if (never.what == verdict::impossible)
-      return of_no_use(q, never.most, true);
-  }
   auto found = by_count ? search_counted(q, base) : search_placed(q);
   if (!found.best)
     return of_no_use(q, found.most, found.is_sure);
@@ -140,26 +140,68 @@ eviction_answer with_least_cost(const victim_question& q, const snapshot& base) 
   return out;
 }
 
-eviction_answer search(const victim_question& q) {
+/// The most equal members for which there is enough of the scarcest resource in sum, nodes aside:
+/// a quick look that excludes most of what is hopeless.
+std::int64_t most_in_total(const victim_case& q, const snapshot& base) {
+  const auto total = [&base](dimension d, const auto& columns_of) {
+    std::int64_t sum = 0;
+    for (const auto& b : base.blocks)
+      if (const std::vector<column>& columns = columns_of(*b); d < columns.size())
+        for (const auto x : columns[d])
+          sum = base::checked_add(sum, std::max<std::int64_t>(x, 0));
+    return sum;
+  };
+  const need* scarce = nullptr;
+  std::int64_t most = 0;
+  for (const auto& n : q.gang.shapes[q.gang.lots.front().shape].needs) {
+    const auto members = total(
+                             n.what, [](const block& b) -> auto& { return b.allocatable; })
+                         / n.amount;
+    if (!scarce || members < most) {
+      scarce = &n;
+      most = members;
+    }
+  }
+  ensure(scarce != nullptr);
+  if (scarce->what >= base.dimensions())
+    return 0;
+  auto room = total(
+      scarce->what, [](const block& b) -> auto& { return b.free; });
+  for (const auto u : q.eligible)
+    for (const auto& pod : q.how.units[u].pods)
+      room = base::checked_add(room, amount_of(base, pod.takes.amounts, scarce->what));
+  return room / scarce->amount;
+}
+
+eviction_answer search(const victim_case& q) {
   std::optional<victim_room> room; // without those who leave, if any does
   if (!q.leaving.empty())
     remove(q, room.emplace(q.where), q.leaving);
   const auto& base = room ? room->now() : q.where;
   auto now = place_in(q, base);
+  if (now.what == verdict::placed && !q.leaving.empty())
+    return refused(q, reason_code::waiting_for_victims,
+                   "pods that are being deleted leave room for it");
   if (now.what == verdict::placed) {
-    if (!q.leaving.empty())
-      return refused(q, reason_code::waiting_for_victims,
-                     "pods that are being deleted leave room for it");
-    return tell(q, {{}, std::move(now.where), q.book.nothing()}, q.book.nothing());
+    const cost_book book{q.how};
+    return tell({q, book}, {{}, std::move(now.where), book.nothing()}, book.nothing());
   }
   if (q.eligible.empty())
     return of_no_use(q, now.most, now.what == verdict::impossible);
-  if (q.how.policy == eviction_policy::upstream)
-    return with_upstream(q);
-  if (q.gang.required == 0)
+  const bool is_upstream = q.how.policy == eviction_policy::upstream;
+  if (q.gang.required == 0 && !is_upstream)
     return refused(q, reason_code::preemption_would_not_help,
                    "preemption: the minimum is met, and members beyond it cost no victims");
-  return with_least_cost(q, base);
+  if (is_counted(q.gang)) {
+    const auto never = solve(base, q.gang, measure::allocatable, q.how.bounds, q.memory);
+    if (never.what == verdict::impossible)
+      return of_no_use(q, never.most, true);
+    if (const auto most = most_in_total(q, base); most < q.gang.required)
+      return of_no_use(q, most, true);
+  }
+  const cost_book book{q.how};
+  const victim_question asked{q, book};
+  return is_upstream ? with_upstream(asked) : with_least_cost(asked, base);
 }
 
 } // namespace
@@ -169,8 +211,7 @@ eviction_answer plan_with_victims(const snapshot& where, const gang_spec& what,
   const auto gang = read_gang(where, what, memory);
   if (auto why = refused_at_once(where, what, gang))
     return std::move(*why);
-  const cost_book book{how};
-  victim_question q{where, what, how, *gang, book, memory};
+  victim_case q{where, what, how, *gang, memory};
   for (std::uint32_t u = 0; u < how.units.size(); ++u) {
     if (how.units[u].is_leaving)
       q.leaving.push_back(u);

@@ -229,8 +229,9 @@ TEST_F(Victims, a_refusal_says_how_far_evicting_all_would_reach) {
   EXPECT_EQ(x.primary, base::reason_code::preemption_would_not_help);
   EXPECT_EQ(x.wanted, 2);
   EXPECT_EQ(x.placed, 1);
-  EXPECT_EQ(x.detail, "preemption: 1 of 2 members would fit if all 1 units of a priority below 100 "
-                      "were evicted; 1 more are exempt");
+  EXPECT_EQ(x.detail,
+            "preemption: at most 1 of 2 members would fit if all 1 units of a priority below 100 "
+            "were evicted; 1 more are exempt");
   c.how.priority = 1;
   EXPECT_EQ(refusal(gang_of(2, three)).detail,
             "preemption: no pod of a priority below 1 may be evicted");

@@ -43,9 +43,10 @@ TEST_F(VictimsUpstream, nobody_goes_for_a_gang_that_would_not_fit_even_then) {
   EXPECT_EQ(why.primary, base::reason_code::preemption_would_not_help);
   EXPECT_EQ(why.placed, 2);
   EXPECT_EQ(why.wanted, 3);
-  EXPECT_EQ(why.detail,
-            "preemption: 2 of 3 members would fit if all 2 units of a priority below 100 were "
-            "evicted");
+  EXPECT_EQ(
+      why.detail,
+      "preemption: at most 2 of 3 members would fit if all 2 units of a priority below 100 were "
+      "evicted");
 }
 
 TEST_F(VictimsUpstream, equal_and_higher_priorities_stay) {
