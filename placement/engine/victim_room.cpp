@@ -31,6 +31,15 @@ void summarise(block& b) {
   }
 }
 
+/// Of what no node of the block has any left there may be no column yet.
+void add_columns(block& b, dimension up_to) {
+  while (b.free.size() <= up_to) {
+    b.free.emplace_back(b.size(), 0);
+    b.most_free.push_back(0);
+    b.least_free.push_back(0);
+  }
+}
+
 } // namespace
 
 victim_room::victim_room(const snapshot& where)
@@ -62,8 +71,10 @@ void victim_room::change(const disruption_unit& x, std::int64_t sign) {
     b.free[ephemeral_dimension][slot] += sign * a.ephemeral_bytes;
     b.free[pods_dimension][slot] += sign * a.pods;
     for (const auto& e : a.extended)
-      if (const auto d = dimension_of(state_, e.name); d < b.free.size())
+      if (const auto d = dimension_of(state_, e.name); d < state_.dimensions()) {
+        add_columns(b, d);
         b.free[d][slot] += sign * e.amount;
+      }
     auto& ports = b.ports[slot];
     for (const auto& p : pod.takes.ports) {
       if (sign < 0)
