@@ -420,6 +420,36 @@ void try_family(family f, std::string_view name, tally& seen) {
   EXPECT_LE(seen.unsure * 100, rounds());
 }
 
+/// Pods that are equal but for one thing may not stand for each other.
+void expect_searched(const std::vector<instance::unit>& units, const std::vector<int>& budgets) {
+  instance in;
+  in.nodes.push_back({0, static_cast<int>(units.size()), 0, 0});
+  in.units = units;
+  in.budgets = budgets;
+  in.members.assign(2, {0, 1, 0});
+  in.minimum = {2};
+  asked q{in};
+  std::vector<std::uint32_t> by_force;
+  for (std::uint32_t u = 0; u < units.size(); ++u)
+    if (*cheapest(in) >> u & 1)
+      by_force.push_back(u);
+  const cost_book book{q.c.how};
+  expect_least_by_search(q, book.tell(book.of(by_force)));
+}
+TEST(VictimsOracle, pods_of_other_budgets_are_not_the_same) {
+  std::vector<instance::unit> units;
+  for (const int budget : {0, 0, 1})
+    units.push_back(
+        {1, 100 + static_cast<int>(units.size()), 0, false, {{0, 1, 0, budget, false}}});
+  expect_searched(units, {1, 1});
+}
+TEST(VictimsOracle, pods_of_other_gangs_are_not_the_same) {
+  std::vector<instance::unit> units;
+  for (const int gang : {1, 2, 2, 1})
+    units.push_back({1, gang, 0, false, {{0, 1, 0, -1, false}}});
+  expect_searched(units, {});
+}
+
 TEST(VictimsOracle, equal_members) {
   tally seen;
   try_family(family::equal, "equal", seen);
