@@ -192,8 +192,9 @@ void ten_gangs(int rounds) {
     }
   }
   print_ms("100 nodes, 10 gangs of 10 evict 50 gangs of 10, each", std::move(ms), 5);
-  bench::print(bench::fact{area, "… proved to be the minimum", proved / rounds * 10, "%"});
-  bench::print(bench::fact{area, "… pods evicted by all ten", evicted / rounds, "pods"});
+  bench::print(
+      bench::fact{area, "10 gangs of 10: proved to be the minimum", proved / rounds * 10, "%"});
+  bench::print(bench::fact{area, "10 gangs of 10: pods evicted by all", evicted / rounds, "pods"});
 }
 
 /// Nodes of eight GPUs full of gangs of 8 to 64 pods, some of which go one by one, and of pods that
@@ -356,13 +357,18 @@ void beside_upstream(int clusters) {
   }
   bench::print(bench::measured{area, "pods evicted on random full clusters, of upstream's",
                                own / other * 100, "%", 85});
-  bench::print(bench::measured{area, "… with more budget violations than upstream", more_violations,
-                               "clusters", 0});
-  bench::print(bench::fact{area, "… answered with victims", answered, "clusters"});
-  bench::print(bench::fact{area, "… proved to be the minimum", proved / answered * 100, "%"});
-  bench::print(bench::fact{area, "… pods that the bound proves to be needed, of those evicted",
-                           bound / own * 100, "%"});
-  bench::print(bench::fact{area, "… search, p99", bench::quantile(std::move(ms), 0.99), "ms"});
+  bench::print(bench::measured{area,
+                               "random full clusters with more budget violations than upstream",
+                               more_violations, "clusters", 0});
+  bench::print(
+      bench::fact{area, "random full clusters: answered with victims", answered, "clusters"});
+  bench::print(bench::fact{area, "random full clusters: proved to be the minimum",
+                           proved / answered * 100, "%"});
+  bench::print(bench::fact{
+      area, "random full clusters: pods that the bound proves to be needed, of those evicted",
+      bound / own * 100, "%"});
+  bench::print(bench::fact{area, "random full clusters: search, p99",
+                           bench::quantile(std::move(ms), 0.99), "ms"});
 }
 
 } // namespace
