@@ -8,26 +8,27 @@
 namespace tutti::placement::engine {
 namespace {
 
-/// Steps of the bound that one placement counts for.
+/// Steps of the bound that one placement counts for: on so many nodes one more.
 constexpr std::uint64_t placing_steps = 4;
+constexpr std::int64_t nodes_per_step = 32;
 /// With more units the full search is not begun.
 constexpr std::size_t searched_units_max = 64;
-/// Victims of a set that are tried one by one for whether the gang can do without.
-constexpr std::size_t dropped_max = 64;
 
-/// With fewer pods in the way a gang is placed more easily, unless it wants to be near some, or
-/// spread evenly over domains in which pods are counted.
-bool grows_with_room(const problem& gang) {
-  return !gang.ties || std::all_of(gang.ties->rules.begin(), gang.ties->rules.end(), [](auto& r) {
-    return r.near.empty() && r.spread.empty();
-  });
+/// With fewer pods in the way a gang is placed more easily, unless it wants to be near some of
+/// them, or spread evenly over domains in which some are counted.
+bool grows_with_room(const victim_case& q) {
+  const auto is_tied = [&q](auto u) { return q.matters(u); };
+  if (!q.gang.ties || std::none_of(q.eligible.begin(), q.eligible.end(), is_tied))
+    return true;
+  return std::all_of(q.gang.ties->rules.begin(), q.gang.ties->rules.end(),
+                     [](const auto& r) { return r.near.empty() && r.spread.empty(); });
 }
 
 class placed_search {
 public:
   explicit placed_search(const victim_question& q)
       : q_(q), room_(q.where), sum_(q.book), steps_(q.how.set_steps),
-        is_growing_(grows_with_room(q.gang)), is_gone_(q.how.units.size(), false), untied_(q.gang) {
+        is_growing_(grows_with_room(q)), is_gone_(q.how.units.size(), false), untied_(q.gang) {
     for (const auto u : q.leaving)
       room_.remove(q.how.units[u]);
     untied_.ties = nullptr;
@@ -45,7 +46,9 @@ public:
     if (auto all = fits())
       keep_spared(spare_as_upstream(q_, room_, std::move(*all)), q_.eligible);
     for (const auto& order : orders_of_victims(q_))
-      shortest_prefix(order);
+      if (steps_ > 0)
+        shortest_prefix(order);
+    drop_unneeded();
     const bool went_through = search_all();
     out_.is_sure = went_through && is_sure_;
     out_.most = most_;
@@ -71,8 +74,12 @@ private:
         flip(u);
   }
 
+  void pay() {
+    const auto price = placing_steps + static_cast<std::uint64_t>(q_.where.nodes / nodes_per_step);
+    steps_ -= std::min(steps_, price);
+  }
   std::optional<placement> fits() {
-    steps_ -= std::min(steps_, placing_steps);
+    pay();
     auto found = place_in(q_, room_.now());
     most_ = std::max(most_, found.most);
     if (found.what == verdict::placed)
@@ -82,7 +89,7 @@ private:
   }
   /// False only if the gang has no place whichever of those that are gone would stay: a proof.
   bool may_fit() {
-    steps_ -= std::min(steps_, placing_steps);
+    pay();
     room_answer found;
     if (is_growing_ && q_.gang.ties) {
       found = place_in(q_, room_.now());
@@ -105,16 +112,23 @@ private:
     out_.best = std::move(x);
   }
 
-  /// The room is that of `x`: of those in `gone` all others are back. Then the gang is placed anew
-  /// without each of the victims in turn.
+  /// The room is that of `x`: of those in `gone` all others are back.
   void keep_spared(victim_set x, const unit_list& gone) {
     for (const auto u : gone)
       is_gone_[u] = false;
     for (const auto u : x.units)
       is_gone_[u] = true;
+    keep(std::move(x));
+  }
+
+  /// Places the gang anew without each of the best victims in turn, the dearest first.
+  void drop_unneeded() {
+    if (!out_.best)
+      return;
+    auto x = *out_.best;
+    set_gone(x.units);
     auto order = x.units;
     std::sort(order.begin(), order.end(), is_dearer(q_.book));
-    order.resize(std::min(order.size(), dropped_max));
     for (const auto u : order) {
       if (steps_ == 0)
         break;
@@ -127,7 +141,8 @@ private:
       }
     }
     x.cost = q_.book.of(x.units);
-    keep(std::move(x));
+    if (compare(x.cost, out_.best->cost) < 0)
+      keep(std::move(x));
   }
 
   /// The fewest units from the front of the order that do, as far as halving finds them.

@@ -23,7 +23,15 @@ struct victim_case {
   workspace& memory;
   unit_list eligible{}; ///< may go
   unit_list leaving{};  ///< go anyhow
+  /// By unit: a pod of it is one that a member's terms mean, or has terms that mean a member. Empty
+  /// if the gang is tied to nobody.
+  std::vector<bool> tied_units{};
+
+  bool matters(std::uint32_t unit) const { return !tied_units.empty() && tied_units[unit]; }
 };
+/// For `victim_case::tied_units`.
+std::vector<bool> find_tied_units(const victim_case& q);
+
 /// … one for which somebody may have to go.
 struct victim_question : victim_case {
   const cost_book& book;

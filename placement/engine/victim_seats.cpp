@@ -27,13 +27,22 @@ bool are_capped(const problem& p, const std::vector<tied_seat>& seats) {
   });
 }
 
+/// Any required term of the member selects the pod.
+bool means(const snapshot& where, const api::pod_ties& member, const api::pod_ties& pod) {
+  const auto* labels = where.labels_of_space(pod.space);
+  const auto selects = [&](const api::pod_term& t) { return api::selects(t, pod, labels); };
+  return std::any_of(member.affinity.begin(), member.affinity.end(), selects)
+         || std::any_of(member.anti_affinity.begin(), member.anti_affinity.end(), selects)
+         || std::any_of(member.spread.begin(), member.spread.end(),
+                        [&](const auto& t) { return api::selects(t, member.space, pod); });
+}
+
 } // namespace
 
-victim_seats::victim_seats(const gang_spec& what, const placement& found, victim_room& room,
-                           bool is_tied, workspace& memory)
-    : what_(&what), found_(&found), room_(&room), is_tied_(is_tied), memory_(&memory) {
+victim_seats::victim_seats(const victim_case& q, const placement& found, victim_room& room)
+    : q_(&q), found_(&found), room_(&room) {
   for (const auto& s : found.seats) {
-    const auto& takes = what.members[s.member].kind->takes;
+    const auto& takes = q.what.members[s.member].kind->takes;
     auto& mine = on_node_[key_of(s.node)];
     mine.amounts += takes.amounts;
     mine.amounts.pods += takes.amounts.pods < 1 ? 1 - takes.amounts.pods : 0;
@@ -53,12 +62,12 @@ bool victim_seats::has_room(const disruption_unit& x) const {
 
 bool victim_seats::ties_hold() {
   const auto& now = room_->now();
-  const auto p = read_gang(now, *what_, *memory_);
+  const auto p = read_gang(now, q_->what, q_->memory);
   if (!p)
     return false;
   if (!p->ties)
     return true;
-  std::vector<std::uint32_t> shape_of(what_->members.size(), 0);
+  std::vector<std::uint32_t> shape_of(q_->what.members.size(), 0);
   for (const auto& l : p->lots)
     for (const auto m : l.members)
       shape_of[m] = l.shape;
@@ -74,15 +83,37 @@ bool victim_seats::ties_hold() {
   return are_capped(*p, seats) && state.all_even(seats) && state.can_come_in_order(seats);
 }
 
-bool victim_seats::spare(const disruption_unit& x) {
+bool victim_seats::spare(std::uint32_t unit) {
+  const auto& x = q_->how.units[unit];
   room_->put_back(x);
-  const bool asks_ties = is_tied_ && std::any_of(x.pods.begin(), x.pods.end(), [](const auto& pod) {
-                           return pod.ties;
-                         });
-  if (has_room(x) && (!asks_ties || ties_hold()))
+  if (has_room(x) && (!q_->matters(unit) || ties_hold()))
     return true;
   room_->remove(x);
   return false;
+}
+
+std::vector<bool> find_tied_units(const victim_case& q) {
+  const auto classes = find_tie_classes(q.where, q.what, q.memory);
+  std::vector<std::shared_ptr<const api::pod_ties>> members;
+  for (const auto& kind : classes.example)
+    if (kind)
+      members.push_back(q.memory.ties(*kind).terms);
+  boost::unordered_flat_map<std::uint64_t, bool> known; // by ties id
+  const auto matters = [&](const base::ties_ptr& kind) {
+    const auto [pos, is_new] = known.try_emplace(kind->id.value, true);
+    if (is_new)
+      if (const auto pod = q.memory.ties(*kind).terms)
+        pos->second = std::any_of(members.begin(), members.end(), [&](const auto& member) {
+          return !member || is_kept_away(q.where, *pod, *member, {})
+                 || means(q.where, *member, *pod);
+        });
+    return pos->second;
+  };
+  std::vector<bool> out(q.how.units.size(), false);
+  for (std::uint32_t u = 0; u < out.size(); ++u)
+    for (const auto& pod : q.how.units[u].pods)
+      out[u] = out[u] || (pod.ties && matters(pod.ties));
+  return out;
 }
 
 } // namespace tutti::placement::engine

@@ -47,9 +47,9 @@ unit_list order_of_sparing(const eviction_spec& how, unit_list units) {
 victim_set spare(const victim_question& q, victim_room& room, placement where,
                  const unit_list& order) {
   victim_set out{{}, std::move(where), {}};
-  victim_seats seats{q.what, out.where, room, q.gang.ties != nullptr, q.memory};
+  victim_seats seats{q, out.where, room};
   for (const auto u : order)
-    if (!seats.spare(q.how.units[u]))
+    if (!seats.spare(u))
       out.units.push_back(u);
   std::sort(out.units.begin(), out.units.end());
   out.cost = q.book.of(out.units);
@@ -68,10 +68,10 @@ unit_list leaving_needed(const victim_question& q, const victim_set& x) {
     room.remove(q.how.units[u]);
   for (const auto u : x.units)
     room.remove(q.how.units[u]);
-  victim_seats seats{q.what, x.where, room, q.gang.ties != nullptr, q.memory};
+  victim_seats seats{q, x.where, room};
   unit_list out;
   for (const auto u : q.leaving)
-    if (!seats.spare(q.how.units[u]))
+    if (!seats.spare(u))
       out.push_back(u);
   return out;
 }

@@ -218,6 +218,8 @@ eviction_answer plan_with_victims(const snapshot& where, const gang_spec& what,
     else if (may_go(how.units[u], how))
       q.eligible.push_back(u);
   }
+  if (gang->ties)
+    q.tied_units = find_tied_units(q);
   return search(q);
 }
 

@@ -10,6 +10,8 @@
 #include <sstream>
 
 #include "base/random.hpp"
+#include "placement/engine/victim_bounds.hpp"
+#include "placement/engine/victim_exact.hpp"
 #include "tests/placement/engine/victim_words.hpp"
 
 namespace tutti::placement::engine::testing {
@@ -310,6 +312,34 @@ void expect_valid(const instance& in, const asked& q, const eviction& e) {
   EXPECT_TRUE(!in.in_rack || racks.size() == 1);
 }
 
+/// The full search alone, from the worst set there is, and the bounds of each domain.
+void expect_least_by_search(asked& q, const eviction_cost& least) {
+  const auto& where = q.c.view.now();
+  const auto gang = read_gang(where, q.what, q.c.memory);
+  ASSERT_TRUE(gang.has_value());
+  if (!is_counted(*gang))
+    return;
+  const cost_book book{q.c.how};
+  victim_question asks{{where, q.what, q.c.how, *gang, q.c.memory}, book};
+  for (std::uint32_t u = 0; u < q.c.how.units.size(); ++u)
+    if (may_go(q.c.how.units[u], q.c.how))
+      asks.eligible.push_back(u);
+  victim_counts room{asks, where};
+  const priced_set all{asks.eligible, book.of(asks.eligible)};
+  auto best = all.cost;
+  for (std::uint32_t d = 0; d < room.domains(); ++d) {
+    if (room.emptied(d) < gang->required)
+      continue;
+    auto found = all;
+    std::uint64_t steps = 1'000'000;
+    EXPECT_TRUE(victim_exact(asks, room, d, gang->required).run(found, steps));
+    EXPECT_TRUE(compare(bound_of(asks, room, d, gang->required), found.cost) <= 0);
+    if (compare(found.cost, best) < 0)
+      best = found.cost;
+  }
+  EXPECT_EQ(to_text(book.tell(best)), to_text(least));
+}
+
 struct tally {
   int answered = 0, minimal = 0, claimed = 0, refused = 0, unsure = 0;
 };
@@ -354,6 +384,7 @@ void try_one(const instance& in, tally& seen) {
       by_force.push_back(u);
   const cost_book book{q.c.how};
   EXPECT_TRUE(e.bound <= book.tell(book.of(by_force))) << to_text(e.bound);
+  expect_least_by_search(q, book.tell(book.of(by_force)));
   for (const auto& a : e.alternatives) {
     EXPECT_TRUE(fits(in, set_of(a.units)));
     EXPECT_TRUE(a.cost >= e.cost);
@@ -387,6 +418,36 @@ void try_family(family f, std::string_view name, tally& seen) {
   EXPECT_GE(seen.minimal * 100, seen.answered * 95);
   EXPECT_GE(seen.answered, rounds() / 10);
   EXPECT_LE(seen.unsure * 100, rounds());
+}
+
+/// Pods that are equal but for one thing may not stand for each other.
+void expect_searched(const std::vector<instance::unit>& units, const std::vector<int>& budgets) {
+  instance in;
+  in.nodes.push_back({0, static_cast<int>(units.size()), 0, 0});
+  in.units = units;
+  in.budgets = budgets;
+  in.members.assign(2, {0, 1, 0});
+  in.minimum = {2};
+  asked q{in};
+  std::vector<std::uint32_t> by_force;
+  for (std::uint32_t u = 0; u < units.size(); ++u)
+    if (*cheapest(in) >> u & 1)
+      by_force.push_back(u);
+  const cost_book book{q.c.how};
+  expect_least_by_search(q, book.tell(book.of(by_force)));
+}
+TEST(VictimsOracle, pods_of_other_budgets_are_not_the_same) {
+  std::vector<instance::unit> units;
+  for (const int budget : {0, 0, 1})
+    units.push_back(
+        {1, 100 + static_cast<int>(units.size()), 0, false, {{0, 1, 0, budget, false}}});
+  expect_searched(units, {1, 1});
+}
+TEST(VictimsOracle, pods_of_other_gangs_are_not_the_same) {
+  std::vector<instance::unit> units;
+  for (const int gang : {1, 2, 2, 1})
+    units.push_back({1, gang, 0, false, {{0, 1, 0, -1, false}}});
+  expect_searched(units, {});
 }
 
 TEST(VictimsOracle, equal_members) {
