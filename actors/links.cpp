@@ -90,7 +90,7 @@ base::result<protocol::envelope> open_frame(const std::string& from, std::string
     return x;
   const auto is_spoken_to = x->to.kind == role_kind::topology || x->to.kind == role_kind::mirror
                             || x->to.kind == role_kind::shard || x->to.kind == role_kind::partition
-                            || x->to.kind == role_kind::gang;
+                            || x->to.kind == role_kind::gang || x->to.kind == role_kind::preemption;
   if (!is_spoken_to)
     return base::error{base::code::foreign, "a frame from " + from + " is for "
                                                 + protocol::to_text(x->to)

@@ -65,6 +65,15 @@ void add_notes(metrics_page& out, scheduler& who) {
   out.one("gang_degraded_evictions_total", "counter",
           "Degraded gangs whose members were evicted, by the operator's policy.",
           of("queue.evicts_degraded"));
+  out.counters("gang_preemption_attempts_total",
+               "Times that a gang without room asked who could go for it, by what came of it.",
+               {"result"},
+               {{{"planned"}, of("preemption.planned")}, {{"refused"}, of("preemption.refused")}});
+  out.one("gang_preemption_victims_total", "counter",
+          "Pods that were evicted to make room for a gang.", of("evictor.preempted"));
+  out.one("gang_preemption_wasted_total", "counter",
+          "Pods that had gone for an attempt which was then withdrawn.",
+          of("gang.eviction_wasted"));
   out.one("gang_cancels_total", "counter", "Times that an operator took back what was under way.",
           of("gang.cancelled") + of("partition.slot_closed"));
   out.one("gang_external_pressure_total", "counter",

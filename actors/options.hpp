@@ -11,6 +11,7 @@
 #include "base/limits.hpp"
 #include "base/time.hpp"
 #include "bridge/lease_times.hpp"
+#include "placement/preemption_options.hpp"
 
 namespace tutti::actors {
 
@@ -43,6 +44,9 @@ struct scheduler_options {
   /// `evicts_degraded` those of their members that run are evicted then.
   base::duration repair_deadline = base::limits::repair_deadline;
   bool evicts_degraded = false;
+  placement::preemption_options preemption; ///< who may be evicted for a gang that finds no room
+  /// Label selector: pods that it means are never evicted for a gang. Empty = none.
+  std::string exempt_pods;
   base::duration burst_pause = base::limits::burst_pause; ///< 0 = what is new is tried at once
   /// Windows of the queue and of the binder: what is beyond them waits, and is not dropped.
   std::size_t attempts_in_flight = base::limits::attempts_in_flight;

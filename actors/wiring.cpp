@@ -45,6 +45,7 @@ protocol::role_ptr make_queue(const scheduler_options& how) {
   o.attempts_in_flight = how.attempts_in_flight;
   o.repair_deadline = how.repair_deadline;
   o.evicts_degraded = how.evicts_degraded;
+  o.may_preempt = how.preemption.is_allowed;
   return std::make_unique<queue::queue_role>(o);
 }
 
@@ -56,6 +57,12 @@ protocol::role_ptr make_mirror(const scheduler_options& how) {
   o.spoken = how.spoken;
   o.streams_lists = !how.lists_plainly;
   o.has_others = how.has_others();
+  o.watches_budgets = how.preemption.is_allowed;
+  if (!how.exempt_pods.empty()) {
+    auto exempt = api::parse_label_selector(how.exempt_pods);
+    ensure(exempt.has_value(), how.exempt_pods); // checked where it was read
+    o.exempt_pods = std::move(*exempt);
+  }
   return std::make_unique<bridge::mirror_role>(o);
 }
 
@@ -142,7 +149,11 @@ protocol::role_ptr founding::make_role(const protocol::address& where) const {
     return std::make_unique<placement::planner_role>(
         placement::planner_options{board_, how_.shards});
   case role_kind::preemption:
-    return std::make_unique<placement::preemption_role>();
+    return std::make_unique<placement::preemption_role>(
+        placement::preemption_role::options{.how = how_.preemption,
+                                            .board = board_,
+                                            .shards = how_.shards,
+                                            .wall_at_zero = wall_at_zero_});
   case role_kind::queue:
     return make_queue(how_);
   case role_kind::binder:

@@ -166,6 +166,8 @@ container_status read_container_status(const cursor& x) {
 
 void read_status(const cursor& status, pod& out) {
   out.phase = phase_of(status["phase"].text());
+  if (const auto started = status["startTime"]; started.is_set())
+    out.started = started.time();
   out.nominated_node = status["nominatedNodeName"].text();
   out.conditions = read_conditions(status["conditions"]);
   for (auto list : {"containerStatuses", "initContainerStatuses"})

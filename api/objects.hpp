@@ -134,6 +134,7 @@ struct pod {
   std::vector<std::string> unweighed;
 
   pod_phase phase = pod_phase::pending;
+  std::optional<base::wall_time> started; ///< status.startTime
   std::string nominated_node;
   std::vector<condition> conditions;
   std::vector<container_status> statuses; ///< of containers and init containers

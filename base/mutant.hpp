@@ -68,6 +68,10 @@ enum class mutant : std::uint8_t {
   evict_the_reprieved,
   call_a_dying_victim_gone,
   withdraw_without_stopping,
+  offer_equals,
+  offer_a_part,
+  offer_the_named,
+  vote_for_any_victim,
   // guards
   bind_before_a_guards_ack,
   share_an_exclusive_guard,

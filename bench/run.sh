@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the release preset, runs the benchmarks and prints their JSON lines and a table.
 #
-#   bench/run.sh [--quick] [AREA…]     AREA: placement, mixed, openb, end_to_end, memory, chaos, sim, live; none = all
+#   bench/run.sh [--quick] [AREA…]     AREA: placement, mixed, openb, preemption, end_to_end, memory, chaos, sim, live; none = all
 #
 # One line per bar: area, bar, value, unit, limit, holds, commit, machine; lines of different days can
 # be kept in one file. Lines with "fact" instead of "bar" say where time and memory go. Ends with 1 if
@@ -33,7 +33,7 @@ for argument in "$@"; do
   esac
 done
 if ((${#areas[@]} == 0)); then
-  areas=(placement mixed openb end_to_end memory chaos sim live)
+  areas=(placement mixed openb preemption end_to_end memory chaos sim live)
 fi
 
 floors="${TUTTI_FLOORS:-../shared/data/limits/gang_placement_limits.csv}"

@@ -63,6 +63,8 @@ void evictor_role::hear(const protocol::evict& x) {
   r.gang = x.gang;
   r.who = x.who;
   r.why = x.why;
+  r.event = x.event;
+  r.is_for_pod = x.is_for_pod;
   r.fence = x.fence.value != 0 ? x.fence : x.attempt.epoch;
   if (!stopping_.contains(x.attempt)) // what comes late of a stopped attempt is not begun again
     add(std::move(r));
@@ -138,8 +140,9 @@ std::optional<protocol::http_request> evictor_role::next_exchange(request_id id)
     return disruption_request(
         {r.who.pod_name, r.who.pod, r.why.empty() ? "PreemptionByScheduler" : "GangDegraded",
          fmt::format("{}: {}", options_.scheduler_name,
-                     r.why.empty() ? "preempting to accommodate a higher priority podgroup"
-                                   : r.why),
+                     !r.why.empty() ? r.why
+                                    : fmt::format("preempting to accommodate a higher priority {}",
+                                                  r.is_for_pod ? "pod" : "podgroup")),
          wall_now()});
   case step::deleting:
     // Upholds S9: only what was judged, by uid and version.
@@ -203,8 +206,16 @@ bool evictor_role::on_common(request_id id, request& r, verdict v, std::int64_t 
     retry(id, r, asked, out);
     return true;
   }
-  case verdict::forbidden:
   case verdict::invalid:
+    if (r.at == step::marking
+        && !r.is_unmarkable) { // some admission; the Event says it all the same
+      out.add(protocol::note{"evictor.unmarkable", {{"pod", to_text(r.who.pod_name)}}, false});
+      r.is_unmarkable = true;
+      go(id, r, step::reading);
+      return true;
+    }
+    [[fallthrough]];
+  case verdict::forbidden:
     out.add(protocol::note{"evictor.refused",
                            {{"pod", to_text(r.who.pod_name)}, {"verdict", std::string{name_of(v)}}},
                            true});
@@ -283,6 +294,13 @@ void evictor_role::on_read(request_id id, request& r, verdict v, const std::stri
     drop(id, out);
     return;
   }
+  if (r.is_unmarkable) { // this reading stands for the mark
+    r.resource_version = pod->resource_version;
+    r.touch = pod->touch;
+    r.was_marked = true;
+    go(id, r, step::deleting);
+    return;
+  }
   // Alive: the DELETE was lost or its version stale. Mark it again for a version of now.
   r.at = step::marking;
   retry(id, r, {}, out);
@@ -293,6 +311,20 @@ void evictor_role::on_touch(request_id id, request& r, verdict v, protocol::effe
     finish(id);
   else
     retry(id, r, {}, out);
+}
+
+void evictor_role::tell_people(request& r, protocol::effects& out) {
+  if (r.event.empty() || !r.was_marked) // what was leaving already was not made to
+    return;
+  out.add(protocol::note{"evictor.preempted", {{"pod", to_text(r.who.pod_name)}}, false});
+  out.tell(protocol::to(protocol::role_kind::status),
+           protocol::emit_event{.about = r.who.pod_name,
+                                .is_pod = true,
+                                .uid = r.who.pod.value,
+                                .is_warning = false,
+                                .reason = "Preempted",
+                                .action = "Preempting",
+                                .text = std::exchange(r.event, {})});
 }
 
 /// Somebody else decided otherwise since we marked it: a newer owner, or a withdrawal. That of our
@@ -314,6 +346,7 @@ void evictor_role::go(request_id id, request& r, step to) {
 }
 
 void evictor_role::poll(request_id id, request& r, protocol::effects& out) {
+  tell_people(r, out);
   if (r.is_stopped) {
     finish(id); // it goes, whatever we want now
     return;
@@ -340,7 +373,8 @@ void evictor_role::retry(request_id id, request& r, base::duration at_least,
 }
 
 void evictor_role::gone(request_id id, protocol::effects& out) {
-  const auto& r = requests_.at(id);
+  auto& r = requests_.at(id);
+  tell_people(r, out);
   out.tell(protocol::to_gang(r.attempt.gang), protocol::victim_gone{r.attempt, r.who.pod});
   finish(id);
 }
@@ -393,7 +427,9 @@ std::uint64_t evictor_role::state_hash() const {
     add_request(key);
     add(static_cast<std::uint64_t>(r.at) * 8 + (r.is_open ? 1u : 0u) + (r.is_stopped ? 2u : 0u)
         + (r.was_marked ? 4u : 0u));
+    add(r.is_unmarkable ? 1 : 0);
     add(hash_of(r.why));
+    add(r.event.empty() ? 0 : 1);
     add(r.fence.value);
     add(hash_of(r.resource_version));
     add(hash_of(r.touch));

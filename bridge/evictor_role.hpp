@@ -53,11 +53,14 @@ private:
     base::attempt_id attempt;
     protocol::object_name gang;
     protocol::victim who;
-    std::string why; // empty: it makes room for the gang
+    std::string why;   // empty: it makes room for the gang
+    std::string event; // told once the removal is accepted; empty = none, or told already
+    bool is_for_pod = false;
     base::epoch_no fence;
     std::string resource_version; // that the mark returned
     std::string touch;            // that stood on the pod then
     bool was_marked = false;
+    bool is_unmarkable = false; // the server refuses the mark: it goes without
     std::uint64_t touch_no = 0;
     std::uint32_t tries = 0;
     std::uint32_t polls = 0;
@@ -87,6 +90,7 @@ private:
   void go(request_id id, request& r, step to);
   void poll(request_id id, request& r, protocol::effects& out);
   void retry(request_id id, request& r, base::duration at_least, protocol::effects& out);
+  void tell_people(request& r, protocol::effects& out);
   void gone(request_id id, protocol::effects& out);
   void drop(request_id id, protocol::effects& out);
   void finish(request_id id);

@@ -70,6 +70,11 @@ mirror_role::mirror_role(options o)
       groups_({.path = groups_path(options_.spoken),
                .channel = groups_channel,
                .streams_list = options_.streams_lists}),
+      budgets_({.path = "/apis/policy/v1/poddisruptionbudgets",
+                .channel = budgets_channel,
+                .streams_list = options_.streams_lists}),
+      victims_({.exempt = options_.exempt_pods,
+                .has_group_priorities = api::has_group_priorities(options_.spoken)}),
       homes_(options_.shards, options_.has_others) {}
 
 effects mirror_role::on(const protocol::event& e, base::time_point now) {
@@ -83,6 +88,8 @@ effects mirror_role::on(const protocol::event& e, base::time_point now) {
     nodes_.start(x->seed, now, out);
     pods_seen_.start(x->seed, now, out);
     groups_.start(x->seed, now, out);
+    if (options_.watches_budgets)
+      budgets_.start(x->seed, now, out);
     return out;
   }
   if (const auto* m = std::get_if<protocol::received>(&e)) {
@@ -95,7 +102,8 @@ effects mirror_role::on(const protocol::event& e, base::time_point now) {
   } else {
     const bool was_mine = nodes_.on(e, now, out, [&](const change& c) { on_node(c, out); })
                           || pods_seen_.on(e, now, out, [&](const change& c) { on_pod(c, out); })
-                          || groups_.on(e, now, out, [&](const change& c) { on_group(c, out); });
+                          || groups_.on(e, now, out, [&](const change& c) { on_group(c, out); })
+                          || budgets_.on(e, now, out, [&](const change& c) { on_budget(c, out); });
     if (!was_mine)
       return out;
   }
@@ -241,11 +249,14 @@ void mirror_role::tell_node(node_entry& n, effects& out) {
 }
 
 void mirror_role::tell_pods(const node_entry& n, effects& out) const {
-  for (const auto slot : n.pods) {
-    const auto& s = pods_[slot];
-    tell_shard(*n.shard, protocol::pod_arrived{n.facts->uid, {s.uid.text()}, *s.takes, s.ties},
-               out);
-  }
+  for (const auto slot : n.pods)
+    tell_pod(pods_[slot], out);
+}
+
+void mirror_role::tell_pod(const pod_slot& s, effects& out) const {
+  tell_shard(
+      *s.node->shard,
+      protocol::pod_arrived{s.node->facts->uid, {s.uid.text()}, *s.takes, s.ties, s.priority}, out);
 }
 
 mirror_role::node_entry& mirror_role::entry_of(const std::string& name) {
@@ -286,6 +297,10 @@ void mirror_role::on_pod(const change& c, effects& out) {
   const auto ties = facts_.ties(p);
   note_guards(*ties, out);
   if (takes_room)
+    victims_.put(slot, p, p.workload_ref ? api::synthetic_group_name(*p.workload_ref) : p.group);
+  else
+    victims_.remove(slot);
+  if (takes_room)
     place(slot, {&entry_of(p.node_name), facts_.footprint(p), ties}, out);
   else
     place(slot, {}, out);
@@ -307,9 +322,11 @@ void mirror_role::place(std::uint32_t slot, pod_place where, effects& out) {
     s.node = nullptr;
   }
   const bool has_changed = !s.node || !s.takes || !where.takes || !(*s.takes == *where.takes)
-                           || !s.ties || s.ties->id != where.ties->id;
+                           || !s.ties || s.ties->id != where.ties->id
+                           || s.priority != victims_.standing_of(slot);
   s.takes = std::move(where.takes);
   s.ties = std::move(where.ties);
+  s.priority = victims_.standing_of(slot);
   if (!where.node)
     return;
   if (!s.node) {
@@ -317,8 +334,7 @@ void mirror_role::place(std::uint32_t slot, pod_place where, effects& out) {
     s.node->pods.push_back(slot);
   }
   if (has_changed && s.node->shard)
-    tell_shard(*s.node->shard,
-               protocol::pod_arrived{s.node->facts->uid, {s.uid.text()}, *s.takes, s.ties}, out);
+    tell_pod(s, out);
 }
 
 /// Upholds S15: a shard that has heard of a guard refuses plans that have not, whoever has the
@@ -366,6 +382,7 @@ void mirror_role::pod_is_gone(std::uint64_t tag, effects& out) {
     return;
   const auto slot = static_cast<std::uint32_t>(tag - 1);
   ensure(slot < pods_.size(), slot);
+  victims_.remove(slot);
   place(slot, {}, out);
   if (pods_[slot].is_told)
     out.tell(to(role_kind::queue), protocol::pod_gone{{pods_[slot].uid.text()}});
@@ -415,6 +432,7 @@ void mirror_role::on_group(const change& c, effects& out) {
       return;
     out.tell(to(role_kind::queue), protocol::group_gone{known->second.text(), name_in(c.key)});
     group_uids_.erase(known);
+    tell_priorities(victims_.drop_group(name_in(c.key)), out);
     c.tag = 0;
     return;
   }
@@ -422,6 +440,7 @@ void mirror_role::on_group(const change& c, effects& out) {
   protocol::group_facts facts;
   if (decoded) {
     facts = facts_.group(*decoded);
+    tell_priorities(victims_.put_group(facts), out);
   } else {
     // The group exists and its pods wait: it is refused visibly instead of being forgotten.
     const auto* meta = object_at(*c.object, "metadata");
@@ -459,6 +478,50 @@ void mirror_role::on_workload(const change& c, effects& out) {
   workloads_.put_refused(meta, decoded.error().message(), facts_, out);
 }
 
+// ---------------------------------------------------------------- victims
+
+/// A budget that cannot be read keeps nobody back, and is complained of.
+void mirror_role::on_budget(const change& c, effects& out) {
+  victims_.drop_budget(name_in(c.key));
+  if (c.what == change::kind::deleted)
+    return;
+  auto decoded = api::decode_disruption_budget(*c.object);
+  if (decoded)
+    victims_.put_budget(std::move(*decoded));
+  else
+    complain(c, decoded.error(), out);
+}
+
+/// Their group has come, changed or gone.
+void mirror_role::tell_priorities(const std::vector<std::uint32_t>& pods, effects& out) {
+  for (const auto slot : pods) {
+    auto& s = pods_[slot];
+    const auto now = victims_.standing_of(slot);
+    if (std::exchange(s.priority, now) != now && s.node && s.node->shard)
+      tell_pod(s, out);
+  }
+}
+
+/// While the view is not fresh, who runs is not known: told so, and nobody is named.
+void mirror_role::hear(const protocol::address& from, const protocol::offers_wanted& x,
+                       effects& out) const {
+  if (!was_fresh_) {
+    protocol::offers nothing;
+    nothing.attempt = x.attempt;
+    nothing.is_complete = false;
+    out.tell(from, std::move(nothing));
+    return;
+  }
+  auto all = victims_.tell(x, [this](std::uint32_t slot) {
+    const auto& s = pods_[slot];
+    const bool is_known = s.node && s.node->facts;
+    return victim_book::place{
+        {s.uid.text()}, is_known ? s.node->facts->uid : base::node_uid{}, s.takes, s.ties};
+  });
+  for (auto& piece : all)
+    out.tell(from, std::move(piece));
+}
+
 // ---------------------------------------------------------------- asked
 
 void mirror_role::hear(const protocol::received& e, effects& out) {
@@ -472,6 +535,8 @@ void mirror_role::hear(const protocol::received& e, effects& out) {
     hear({e.from.index}, *idle, out);
   else if (const auto* awaited = std::get_if<protocol::pods_awaited>(&e.what))
     hear(*awaited, out);
+  else if (const auto* offers = std::get_if<protocol::offers_wanted>(&e.what))
+    hear(e.from, *offers, out);
   const auto* wanted = std::get_if<protocol::view_wanted>(&e.what);
   if (wanted == nullptr || !is_started_)
     return;

@@ -17,6 +17,7 @@
 #include "bridge/facts.hpp"
 #include "bridge/node_homes.hpp"
 #include "bridge/reflector.hpp"
+#include "bridge/victim_book.hpp"
 #include "bridge/workload_groups.hpp"
 #include "protocol/role.hpp"
 
@@ -45,6 +46,10 @@ namespace tutti::bridge {
 /// start, and when a shard (or the queue) that began anew asks with `view_wanted`, everything is
 /// told again; the queue takes what it was not told by `facts_synced` for gone.
 ///
+/// Who could be evicted is kept beside (victim_book.hpp) and told to whoever asks
+/// (`offers_wanted`). Budgets have a watch of their own, and nothing waits for it: they are
+/// preferences.
+///
 /// With several replicas only the shards that are here are told anything: those that have asked.
 /// One that was another's asks for what was listed after its question (2.7): all that ask within a
 /// moment share one list of nodes and pods, and hear everything when it is complete. A shard that
@@ -56,8 +61,10 @@ public:
     std::vector<std::string> levels; ///< label keys, outermost first; the last decides the shard
     std::vector<std::string> scheduler_names{"tutti"};
     api::dialect spoken = api::dialect::v1beta1;
-    bool streams_lists = true; ///< try streaming lists first
-    bool has_others = false;   ///< shards may be another replica's
+    bool streams_lists = true;         ///< try streaming lists first
+    bool has_others = false;           ///< shards may be another replica's
+    bool watches_budgets = false;      ///< PodDisruptionBudgets; else there are none
+    api::label_selector exempt_pods{}; ///< never offered to be evicted
   };
 
   explicit mirror_role(options o);
@@ -70,7 +77,12 @@ public:
   std::size_t pods_kept() const { return pods_.size() - free_slots_.size(); }
 
 private:
-  enum channel : std::uint8_t { nodes_channel = 1, pods_channel = 2, groups_channel = 3 };
+  enum channel : std::uint8_t {
+    nodes_channel = 1,
+    pods_channel = 2,
+    groups_channel = 3,
+    budgets_channel = 4
+  };
 
   struct node_entry {
     std::string name;
@@ -88,6 +100,7 @@ private:
     node_entry* node = nullptr;                  // null: takes no room
     bool is_told = false;                        // to the queue
     bool is_finished = false;                    // will not take room any more
+    std::int32_t priority = 0;                   // as told to the shard
     std::unique_ptr<workload_groups::use> group; // v1alpha1: as counted in workloads_
   };
 
@@ -95,6 +108,9 @@ private:
   void on_pod(const change& c, protocol::effects& out);
   void on_group(const change& c, protocol::effects& out);
   void on_workload(const change& c, protocol::effects& out);
+  void on_budget(const change& c, protocol::effects& out);
+  void tell_priorities(const std::vector<std::uint32_t>& pods, protocol::effects& out);
+  void tell_pod(const pod_slot& s, protocol::effects& out) const;
   void node_is(const protocol::node_facts_ptr& facts, protocol::effects& out);
   void node_is_gone(node_entry& n, protocol::effects& out);
   void put_node(node_entry& n, protocol::effects& out);
@@ -122,6 +138,8 @@ private:
   void hear(const protocol::nodes_held& x, protocol::effects& out);
   void hear(const protocol::pods_awaited& x, protocol::effects& out) const;
   void hear(base::shard_id from, const protocol::node_idle& x, protocol::effects& out);
+  void hear(const protocol::address& from, const protocol::offers_wanted& x,
+            protocol::effects& out) const;
   void tell_shard_again(base::shard_id shard, protocol::effects& out);
   void serve(base::shard_id shard, bool after_a_list, protocol::effects& out);
   void shard_has_ended(base::shard_id shard, protocol::effects& out);
@@ -147,6 +165,8 @@ private:
   reflector nodes_;
   reflector pods_seen_;
   reflector groups_;
+  reflector budgets_;
+  victim_book victims_;                       // by slot
   std::map<std::string, node_entry> by_name_; // entries do not move
   node_homes homes_;
   std::set<base::shard_id> served_;              // several replicas: those that are here

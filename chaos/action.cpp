@@ -24,9 +24,10 @@ std::vector<action_kind> doings() {
       {"gang",
        "",
        "GANG",
-       {"members", "min", "cpu", "key", "app", "apart", "near", "even"},
+       {"members", "min", "cpu", "key", "app", "apart", "near", "even", "prio", "mode"},
        "a PodGroup and its pods come; app: their label; apart, near, even: required anti-affinity, "
-       "affinity and spread, each as LABEL@TOPOLOGY-KEY"},
+       "affinity and spread, each as LABEL@TOPOLOGY-KEY; prio: their priority, and then they leave "
+       "within a second when they are evicted; mode: single or all are disrupted at once"},
       {"gang_gone", "F22", "GANG", {}, "all pods of a gang and its PodGroup are deleted"},
       {"group_gone", "F22", "GANG", {}, "a PodGroup is deleted, and its pods stay"},
       {"group_again", "F22", "GANG", {}, "it is made anew, as it was at first"},

@@ -106,6 +106,7 @@ private:
   void check_done(const known_decision& x);
   void check_minimum(const protocol::decision& x);
   void check_victims(const protocol::decision& x);
+  std::int32_t priority_of(const pod_truth& pod) const;
   void keep_sums(const base::slot_id& slot, const protocol::decision& now, bool is_new);
 
   // how much is promised (checker_room.cpp)
@@ -115,7 +116,8 @@ private:
   void check_room_of_shard(const protocol::decision& x, const protocol::slice& part,
                            const shard_word& of);
   void check_ack(const std::string& who, const protocol::ack& said);
-  std::map<std::string, base::resources> victims_by_node() const;
+  std::map<std::string, base::resources>
+  victims_by_node(const protocol::decision* besides = nullptr) const;
   bool is_bound_by_another_shard(const std::string& pod, const std::string& node,
                                  base::shard_id shard) const;
   bool may_come(const std::string& pod, const std::string& node) const;

@@ -28,10 +28,15 @@ bool checker::may_come(const std::string& pod, const std::string& node) const {
          && (pos->second.node.empty() || pos->second.node == node);
 }
 
-/// What victims of live plans take, by the node that they are on: their room is promised to others
-/// already.
-std::map<std::string, base::resources> checker::victims_by_node() const {
+/// What victims of live plans, and of `besides`, take, by the node that they are on: their room is
+/// promised to others already.
+std::map<std::string, base::resources>
+checker::victims_by_node(const protocol::decision* besides) const {
   std::set<std::string> victims;
+  if (besides != nullptr)
+    for (const auto& part : besides->chosen.slices)
+      for (const auto& v : part.victims)
+        victims.insert(v.pod.value);
   for (const auto& [slot, d] : decisions_)
     if (d.is_live())
       for (const auto& part : d.first.chosen.slices)
@@ -69,7 +74,7 @@ void checker::check_room_of_all(const protocol::decision& x) {
   for (const auto& part : x.chosen.slices)
     for (const auto& s : part.seats)
       nodes.insert(s.node_name.value);
-  auto victims = victims_by_node();
+  auto victims = victims_by_node(&x);
   for (const auto& node : nodes) {
     const auto there = truth_.nodes().find(node);
     if (there == truth_.nodes().end())
@@ -133,7 +138,7 @@ void checker::check_room_of_shard(const protocol::decision& x, const protocol::s
     base::resources sum;
     for (const auto& [uid, amount] : takes)
       sum += amount;
-    sum -= victims_by_node()[node];
+    sum -= victims_by_node(&x)[node];
     if (const auto lacks = base::first_shortage(sum, offered); !lacks.fits())
       say("S1a", fmt::format("with gang {} node {} is promised {} {} of {} by shard {} of its "
                              "present owner",

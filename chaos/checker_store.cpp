@@ -2,6 +2,7 @@
 #include "chaos/checker.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
@@ -167,6 +168,14 @@ void checker::check_minimum(const protocol::decision& x) {
   }
 }
 
+/// Of its group while that is there; lower than any if it is leaving anyway.
+std::int32_t checker::priority_of(const pod_truth& pod) const {
+  if (pod.is_deleting)
+    return std::numeric_limits<std::int32_t>::min();
+  const auto group = truth_.groups().find(pod.group);
+  return group == truth_.groups().end() ? pod.priority : group->second.priority;
+}
+
 /// Upholds S9: who goes is of lower priority, and goes for one plan.
 void checker::check_victims(const protocol::decision& x) {
   for (const auto& part : x.chosen.slices)
@@ -175,6 +184,13 @@ void checker::check_victims(const protocol::decision& x) {
       if (look("S9") && v.priority >= x.priority)
         say("S9", fmt::format("pod {} of priority {} is to go for gang {} of priority {}", name,
                               v.priority, protocol::to_text(x.gang_name), x.priority));
+      // Groups come and go, and a view may be behind: whoever has always been too high is no
+      // victim.
+      const auto there = truth_.pods().find(v.pod.value);
+      if (look("S9") && there != truth_.pods().end()
+          && std::min(there->second.priority, priority_of(there->second)) >= x.priority)
+        say("S9", fmt::format("pod {} is to go for gang {} of priority {}, and its own is {}", name,
+                              protocol::to_text(x.gang_name), x.priority, there->second.priority));
       for (const auto& [slot, d] : decisions_)
         if (d.is_live())
           for (const auto& theirs : d.first.chosen.slices)

@@ -81,6 +81,7 @@ private:
   bool ask(std::string_view method, const std::string& target, const std::string& body);
   void collect_pods();
   void make_pod(const std::string& name, const std::string& gang);
+  std::string class_of(const action& gang);
 
   // what fails
   bool crash(const action& x);

@@ -129,7 +129,23 @@ void nemesis::make_pod(const std::string& name, const std::string& gang) {
     tie(made, *as);
   spec["schedulerName"] = "tutti";
   spec["schedulingGroup"] = {{"podGroupName", gang}};
+  if (as != nullptr && !text(*as, "prio").empty()) {
+    spec["priorityClassName"] = class_of(*as);
+    spec["terminationGracePeriodSeconds"] = 1; // evictions are to end within the run
+  }
   apply(std::move(made));
+}
+
+/// The name of the PriorityClass, which is there then.
+std::string nemesis::class_of(const action& gang) {
+  auto name = "prio-" + text(gang, "prio");
+  const auto& store = on_.api().plane().objects();
+  if (!store.find(sim::api_server::kind_id::priority_classes, name))
+    apply({{"apiVersion", "scheduling.k8s.io/v1"},
+           {"kind", "PriorityClass"},
+           {"metadata", {{"name", name}}},
+           {"value", number(gang, "prio")}});
+  return name;
 }
 
 bool nemesis::make_group(const action& x) {
@@ -137,6 +153,10 @@ bool nemesis::make_group(const action& x) {
                      {{"gang", {{"minCount", std::max<std::int64_t>(number(x, "min"), 1)}}}}}};
   if (const auto key = text(x, "key"); !key.empty())
     spec["schedulingConstraints"] = {{"topology", json::array{{{"key", key}}}}};
+  if (!text(x, "prio").empty())
+    spec["priorityClassName"] = class_of(x);
+  if (const auto mode = text(x, "mode"); !mode.empty())
+    spec["disruptionMode"] = json::object{{mode, json::object{}}};
   return apply({{"apiVersion", "scheduling.k8s.io/v1beta1"},
                 {"kind", "PodGroup"},
                 {"metadata", {{"name", x.target}, {"namespace", "default"}}},

@@ -8,7 +8,8 @@ namespace {
 
 using enum base::mutant;
 
-constexpr std::string_view victims = "no plan has victims before preemption is built";
+constexpr std::string_view victims = "not looked for in worlds with priorities yet";
+constexpr std::string_view checked_again = "shards look at each victim again";
 constexpr std::string_view guards = "not looked for in worlds with terms yet";
 constexpr std::string_view writes = "no plan has writes before a Binding yet";
 /// Searched so much, and not seen.
@@ -82,6 +83,17 @@ std::vector<role_bug> bugs_of_victims_and_guards() {
        "a victim counts as gone while its grace period runs",
        "bridge.Evictor.says_why_then_deletes_exactly_what_it_marked_and_waits_until_it_is_gone",
        victims},
+      {offer_equals, "offer-equals", "pods of the gang's own priority are offered as victims",
+       "bridge.VictimBook.P8_offers_those_of_strictly_lower_priority", checked_again},
+      {offer_a_part, "offer-a-part", "of a group that goes whole one member is offered alone",
+       "bridge.VictimBook.P7_a_group_that_goes_whole_is_one_unit_and_its_members_are_none",
+       "the judge does not know what a unit is"},
+      {offer_the_named, "offer-the-named", "a shard does not say whose victims run there",
+       "shards.Shard.says_whose_victims_run_here", checked_again},
+      {vote_for_any_victim, "vote-for-any-victim",
+       "a shard lends the room of a pod that is not below the gang",
+       "shards.Shard.S9_a_victim_that_is_not_below_the_gang_is_not_lent",
+       "whoever plans looks at priorities, too"},
       {bind_before_a_guards_ack, "bind-before-a-guards-ack",
        "a gang counts as covered though a slice without members is not acked",
        "protocol.coordinator.a_slice_without_members_must_be_acked_before_anything_starts", guards},

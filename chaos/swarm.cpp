@@ -15,6 +15,7 @@ schedule drawing::draw() {
   draw_world();
   draw_gangs();
   draw_terms();
+  draw_priorities();
   draw_users();
   draw_squeeze();
   draw_faults();
@@ -101,6 +102,22 @@ void drawing::draw_terms() {
     // Spread is over pods of the own kind: over others it would hardly ever be met.
     const auto whom = kind == "even" ? std::string_view{with["app"]} : one_of(own, apps);
     with[std::string{kind}] = fmt::format("{}@{}", whom, key);
+  }
+}
+
+/// In every third world gangs differ in priority, so that some are evicted for others. A stream of
+/// its own: the other worlds stay what they were.
+void drawing::draw_priorities() {
+  random_stream own{out_.seed, "priorities"};
+  if (!own.chance(1, 3) && !how_.always_priorities)
+    return;
+  for (std::uint64_t g = 0; g < gangs_; ++g) {
+    auto& gang = out_.actions[static_cast<std::size_t>(nodes_ + g)];
+    const auto priority = own.below(4);
+    gang.with["prio"] = std::to_string(priority);
+    gang.with["mode"] = own.chance(1, 2) ? "all" : "single";
+    if (priority > 1 && own.chance(1, 2)) // whoever it may evict runs by then
+      gang.at = some_time(own);
   }
 }
 

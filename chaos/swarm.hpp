@@ -23,8 +23,9 @@ struct swarm_options {
   std::set<std::string> faults;
   /// No kind of fault is off: for measuring.
   bool takes_every_kind = false;
-  bool always_terms = false;    ///< gangs have terms among pods in each world, not in every third
-  bool evicts_degraded = false; ///< in each world, instead of every sixth
+  bool always_terms = false;      ///< gangs have terms among pods in each world, not in every third
+  bool always_priorities = false; ///< gangs differ in priority in each world, not in every third
+  bool evicts_degraded = false;   ///< in each world, instead of every sixth
   /// Actions of each kind, of a hundred, that wait for a state of the protocol instead of a time,
   /// in every third world; in all of them where every kind is taken.
   std::uint64_t aimed_percent = 10;

@@ -73,6 +73,7 @@ private:
   void draw_world();
   void draw_gangs();
   void draw_terms();
+  void draw_priorities();
   void draw_users();
   void draw_squeeze();
   void draw_operator();

@@ -62,6 +62,7 @@ void truth::take_pod(const sim::api_server::event& e, base::time_point now,
       mark != read->meta.annotations.end())
     x.touch = mark->second;
   x.takes = api::footprint_of(*read);
+  x.priority = read->priority.value_or(0);
   x.ties = std::make_shared<const api::pod_ties>(api::ties_of(*read));
   x.is_ours = e.now->scheduler_name == scheduler_;
   x.is_gated = e.now->is_gated;
@@ -115,6 +116,7 @@ void truth::take_group(const sim::api_server::event& e, base::time_point now) {
   x.name = e.now->key;
   x.min_count = static_cast<std::uint32_t>(read->rules.is_basic ? 1 : read->rules.min_count);
   x.topology_key = read->rules.topology_key;
+  x.priority = read->rules.priority.value_or(0);
   x.is_deleting = e.now->is_deleting;
   x.has_condition = read->has_started();
   const auto* degraded = api::find_condition(read->conditions, "tutti.dev/Degraded");

@@ -27,7 +27,8 @@ struct pod_truth {
   std::string touch; ///< the mark of the last touch
   base::footprint takes;
   std::shared_ptr<const api::pod_ties> ties; ///< never null
-  bool is_ours = false;                      ///< names the scheduler under test
+  std::int32_t priority = 0;
+  bool is_ours = false; ///< names the scheduler under test
   bool is_gated = false;
   bool is_finished = false;
   bool is_deleting = false;
@@ -52,6 +53,7 @@ struct group_truth {
   std::string name; ///< "namespace/name"
   std::uint32_t min_count = 1;
   std::string topology_key;
+  std::int32_t priority = 0;
   bool is_deleting = false;
   bool has_condition = false; ///< its condition is True
   bool is_degraded = false;   ///< its condition tutti.dev/Degraded is True

@@ -11,6 +11,7 @@
 
 #include "api/manifest_text.hpp"
 #include "api/quantity.hpp"
+#include "api/selector.hpp"
 #include "base/limits.hpp"
 #include "base/time.hpp"
 #include "bridge/machine.hpp"
@@ -160,6 +161,66 @@ config_field text_field(const char* path, const char* flag, const char* allowed,
           }};
 }
 
+result take_policy(const json::value& v, local_options& how) {
+  std::string word;
+  if (auto ok = take_text(v, word); !ok)
+    return ok;
+  if (word != "least-cost" && word != "upstream")
+    return not_allowed("is no such policy");
+  how.preemption.policy = word == "upstream" ? placement::victim_policy::upstream
+                                             : placement::victim_policy::least_cost;
+  return {};
+}
+
+result take_exempt(const json::value& v, local_options& how) {
+  std::string text;
+  if (auto ok = take_text(v, text); !ok)
+    return ok;
+  if (const auto read = api::parse_label_selector(text); !read)
+    return not_allowed("is wrong: " + read.error().message());
+  how.exempt_pods = std::move(text);
+  return {};
+}
+
+result take_min_runtime(const json::value& v, local_options& how) {
+  unsigned seconds = 0;
+  constexpr std::int64_t longest = 30 * 86400;
+  if (auto ok = take_seconds(v, 1, longest, seconds); !ok)
+    return ok;
+  how.preemption.min_runtime = std::chrono::seconds{seconds};
+  return {};
+}
+
+json::value min_runtime_of(const local_options& how) {
+  const auto s = std::chrono::duration_cast<std::chrono::seconds>(how.preemption.min_runtime);
+  return s.count() == 0 ? json::value{} : json::value(fmt::format("{}s", s.count()));
+}
+
+/// Who is evicted for a gang that finds no room.
+std::vector<config_field> preemption_fields() {
+  using o = local_options;
+  using v = json::value;
+  return {
+      {"preemption.allowed", "", "true or false",
+       [](const v& x, o& how) { return take_flag(x, how.preemption.is_allowed); },
+       [](const o& how) { return v(how.preemption.is_allowed); }},
+      {"preemption.policy", "", "least-cost or upstream", take_policy,
+       [](const o& how) {
+         return v(how.preemption.policy == placement::victim_policy::upstream ? "upstream"
+                                                                              : "least-cost");
+       }},
+      {"preemption.exempt", "", "a label selector: a=b,c in (d,e)", take_exempt,
+       [](const o& how) { return how.exempt_pods.empty() ? v{} : v(how.exempt_pods); }},
+      {"preemption.minRuntime", "", "whole seconds: 1s to 720h", take_min_runtime, min_runtime_of},
+      {"preemption.evictionsPerMinute", "", "a whole number; 0 = no limit",
+       [](const v& x, o& how) { return take_count(x, how.preemption.evictions_per_minute); },
+       [](const o& how) {
+         const auto most = how.preemption.evictions_per_minute;
+         return most == 0 ? v{} : v(most);
+       }},
+  };
+}
+
 std::vector<config_field> make_fields() {
   using o = local_options;
   using v = json::value;
@@ -293,7 +354,13 @@ result check_head(const json::object& x) {
 } // namespace
 
 const std::vector<config_field>& config_fields() {
-  static const auto all = make_fields();
+  static const auto all = [] {
+    auto out = make_fields();
+    auto more = preemption_fields();
+    out.insert(out.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+    return out;
+  }();
   return all;
 }
 

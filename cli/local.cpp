@@ -361,6 +361,8 @@ base::result<void> start_scheduler(running& all, const local_options& how, const
   if (how.repair_deadline_s > 0)
     o.repair_deadline = std::chrono::seconds{how.repair_deadline_s};
   o.evicts_degraded = how.evicts_degraded;
+  o.preemption = how.preemption;
+  o.exempt_pods = how.exempt_pods;
   o.scheduler_names = how.scheduler_names;
   if (!how.levels.empty())
     o.levels = how.levels;

@@ -11,6 +11,7 @@
 #include "cli/daemon.hpp"
 #include "cli/replica_links.hpp"
 #include "persistence/disk_space.hpp"
+#include "placement/preemption_options.hpp"
 
 namespace tutti::cli {
 
@@ -34,9 +35,11 @@ struct local_options {
   bool step_events = false; ///< GangReserved and GangCommitted as Events, too
   std::vector<std::string> levels;
   std::vector<std::string> scheduler_names{"tutti"}; ///< pods that name one of these are ours
-  unsigned shards = 0;               ///< 0 = what the store has; the default number in a new one
-  unsigned repair_deadline_s = 0;    ///< 0 = the default
-  bool evicts_degraded = false;      ///< members of a gang that could not be repaired in time go
+  unsigned shards = 0;            ///< 0 = what the store has; the default number in a new one
+  unsigned repair_deadline_s = 0; ///< 0 = the default
+  bool evicts_degraded = false;   ///< members of a gang that could not be repaired in time go
+  placement::preemption_options preemption; ///< who may be evicted for a gang
+  std::string exempt_pods;                  ///< label selector of pods that never are; empty = none
   std::optional<std::uint64_t> seed; ///< of a new cluster's uids; none = drawn, or the store's own
   bool quiet = false;
 

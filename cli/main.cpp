@@ -379,13 +379,13 @@ void add_plan(CLI::App& app, arguments& a) {
   add_output(*verb, a.plan.format, {"table", "json", "yaml", "name"});
   verb->add_option("--topology", a.plan.levels, "label keys, outermost first; the last is the rack")
       ->delimiter(',');
-  verb->footer(
-      "Examples:\n  tutti plan -f examples/small\n"
-      "  tutti plan -f cluster.yaml -f gangs.yaml -o json\n"
-      "  tutti plan --kubeconfig ~/.kube/config -f gangs.yaml"
-      "\n\nExit codes: 0 all fit · 10 kept for \"needs preemption\" · 11 something does not "
-      "fit now · "
-      "12 something never fits on this cluster · 1 error · 2 wrong usage");
+  verb->footer("Examples:\n  tutti plan -f examples/small\n"
+               "  tutti plan -f cluster.yaml -f gangs.yaml -o json\n"
+               "  tutti plan --kubeconfig ~/.kube/config -f gangs.yaml"
+               "\n\nExit codes: 0 all fit · 10 something fits once others are evicted · 11 "
+               "something does not "
+               "fit now · "
+               "12 something never fits on this cluster · 1 error · 2 wrong usage");
   verb->callback([&a] {
     if (a.plan.files.empty() && !a.plan.cluster.names_config())
       throw CLI::RequiredError("--filename");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -45,6 +46,15 @@ struct verdict {
   std::string not_tried{}; ///< why the queue does not let it out, in words; empty = it was planned
   protocol::plan_ptr placement;
   base::explanation why_not;
+
+  /// Who must go for it; empty if it fits without.
+  std::vector<protocol::victim> victims() const {
+    std::vector<protocol::victim> out;
+    if (placement)
+      for (const auto& part : placement->slices)
+        out.insert(out.end(), part.victims.begin(), part.victims.end());
+    return out;
+  }
 };
 
 /// One line on stderr that is written anew while a person waits; nothing where nobody looks.
@@ -91,7 +101,8 @@ public:
     options_.planners = 0;
     for (auto& f : actors::make_founders(options_, {})) {
       const bool thinks = f.where.kind == role_kind::shard || f.where.kind == role_kind::topology
-                          || f.where.kind == role_kind::queue || f.where.kind == role_kind::mirror;
+                          || f.where.kind == role_kind::queue || f.where.kind == role_kind::mirror
+                          || f.where.kind == role_kind::preemption;
       if (thinks)
         host_.add(f.where, std::move(f.role));
     }
@@ -120,8 +131,14 @@ private:
       waiting_.push_back(x->who);
       return true;
     }
-    if (const auto* x = std::get_if<protocol::plan_answer>(&what)) {
-      conclude(*x);
+    if (const auto* x = std::get_if<protocol::plan_answer>(&what);
+        x && whom.kind == role_kind::gang) {
+      if (x->placement || !seek_victims(*x))
+        conclude(*x);
+      return true;
+    }
+    if (const auto* x = std::get_if<protocol::victims_answer>(&what)) {
+      conclude(with_victims(*x));
       return true;
     }
     if (const auto* x = std::get_if<protocol::inspected>(&what))
@@ -136,6 +153,31 @@ private:
     attempt_ = {asked_->uid, 1, {1}, ++tries_};
     host_.send(protocol::to_gang(asked_->uid), to(role_kind::topology),
                protocol::plan_request{attempt_, asked_});
+  }
+
+  /// As a gang does that finds no room. True if the answer is still to come.
+  bool seek_victims(const protocol::plan_answer& refused) {
+    const auto why = refused.why_not.primary;
+    const bool may_help = why == base::reason_code::insufficient_resources
+                          || why == base::reason_code::topology_too_fragmented
+                          || why == base::reason_code::node_constraints_unmet;
+    if (!may_help || !asked_ || refused.attempt != attempt_)
+      return false;
+    refused_ = refused;
+    host_.send(protocol::to_gang(asked_->uid), to(role_kind::preemption),
+               protocol::victims_wanted{attempt_, asked_, refused.why_not});
+    return true;
+  }
+
+  protocol::plan_answer with_victims(const protocol::victims_answer& x) const {
+    if (x.placement)
+      return {x.attempt, x.placement, {}};
+    auto out = refused_;
+    if (x.refusal != base::reason_code::none)
+      out.why_not.others.push_back(x.refusal);
+    if (!x.why.detail.empty())
+      out.why_not.detail += (out.why_not.detail.empty() ? "" : "; ") + x.why.detail;
+    return out;
   }
 
   void conclude(const protocol::plan_answer& x) {
@@ -205,6 +247,7 @@ private:
   role_host host_;
   std::deque<protocol::gang_ptr> waiting_;
   protocol::gang_ptr asked_;
+  protocol::plan_answer refused_; ///< while victims are sought
   base::attempt_id attempt_;
   std::uint64_t tries_ = 0;
   std::string rows_;
@@ -213,7 +256,7 @@ private:
 
 int code_of(const verdict& v) {
   if (v.placement)
-    return done;
+    return v.victims().empty() ? done : needs_preemption;
   return v.why_not.primary == base::reason_code::never_fits ? never : not_now;
 }
 
@@ -238,7 +281,7 @@ std::string where_text(const protocol::plan& p) {
 
 const char* fits_text(const verdict& v) {
   if (v.placement)
-    return "yes";
+    return v.victims().empty() ? "yes" : "evicting";
   if (!v.not_tried.empty())
     return "not tried";
   return code_of(v) == never ? "never" : "not now";
@@ -249,6 +292,63 @@ std::string why_text(const verdict& v) {
   if (v.not_tried.empty())
     return base::to_text(v.why_not);
   return fmt::format("not tried, {}: {}", base::name_of(v.why_not.primary), v.not_tried);
+}
+
+/// Those that go together, in the order of the plan.
+struct victim_unit {
+  std::string name; ///< "podgroup ns/v" or "pod ns/p"
+  std::int32_t priority = 0;
+  std::vector<std::string> pods;
+};
+
+std::vector<victim_unit> units_of(const verdict& v) {
+  std::map<std::uint32_t, victim_unit> by_number;
+  for (const auto& x : v.victims()) {
+    auto& unit = by_number[x.unit];
+    unit.name = x.group.empty() ? "pod " + protocol::to_text(x.pod_name)
+                                : fmt::format("podgroup {}/{}", x.pod_name.space, x.group);
+    unit.priority = x.priority;
+    unit.pods.push_back(x.pod_name.name);
+  }
+  std::vector<victim_unit> out;
+  for (auto& [number, unit] : by_number)
+    out.push_back(std::move(unit));
+  return out;
+}
+
+/// Such are given the lowest priority there is.
+bool is_leaving(const victim_unit& x) {
+  return x.priority == std::numeric_limits<std::int32_t>::min();
+}
+
+std::size_t gangs_broken(const verdict& v) {
+  std::set<base::gang_uid> out;
+  for (const auto& x : v.victims())
+    out.insert(x.gang);
+  return out.size();
+}
+
+/// "evicts 3 pods of 2 gangs:" and a line for each that goes.
+std::string victims_text(const verdict& v) {
+  const auto pods = v.victims().size();
+  const auto gangs = gangs_broken(v);
+  auto out = fmt::format("evicts {} pod{} of {} gang{}:", pods, pods == 1 ? "" : "s", gangs,
+                         gangs == 1 ? "" : "s");
+  for (const auto& unit : units_of(v))
+    out += fmt::format("\n  {}, {}{}", unit.name,
+                       is_leaving(unit) ? "which is leaving already"
+                                        : fmt::format("priority {}", unit.priority),
+                       unit.pods.size() > 1 ? fmt::format(", {} pods", unit.pods.size()) : "");
+  return out;
+}
+
+json::array victims_json(const verdict& v) {
+  json::array out;
+  for (const auto& unit : units_of(v))
+    out.push_back(json::object{{"unit", unit.name},
+                               {"priority", unit.priority},
+                               {"pods", json::array(unit.pods.begin(), unit.pods.end())}});
+  return out;
 }
 
 void print_table(const std::vector<verdict>& all) {
@@ -263,6 +363,8 @@ void print_table(const std::vector<verdict>& all) {
   for (const auto& v : all)
     if (!v.placement)
       fmt::print("\n{}: {}\n", protocol::to_text(v.name), why_text(v));
+    else if (!v.victims().empty())
+      fmt::print("\n{}: {}\n", protocol::to_text(v.name), victims_text(v));
 }
 
 json::object object_of(const std::vector<verdict>& all) {
@@ -277,6 +379,8 @@ json::object object_of(const std::vector<verdict>& all) {
         for (const auto& seat : s.seats)
           seats.push_back(json::object{{"pod", seat.pod_name}, {"node", seat.node_name.value}});
       item["seats"] = std::move(seats);
+      if (!v.victims().empty())
+        item["victims"] = victims_json(v);
     } else {
       item["reason"] = base::name_of(v.why_not.primary);
       item["message"] = why_text(v);
@@ -378,7 +482,7 @@ std::vector<planned_gang> plan_on(sim::api_server::control_plane& api, api::rele
   progress nobody_looks{still};
   std::vector<planned_gang> out;
   for (const auto& v : planning{how, spoken, api}.run(nobody_looks))
-    out.push_back({v.name, v.placement != nullptr, v.why_not.primary});
+    out.push_back({v.name, v.placement && v.victims().empty(), v.why_not.primary});
   return out;
 }
 

@@ -112,8 +112,12 @@ void topology_role::forget_settled(const std::vector<base::attempt_id>& settled)
 
 void topology_role::take_request(const protocol::address& from, const protocol::plan_request& x) {
   ensure(x.who != nullptr);
-  if (searches_.contains(x.attempt))
-    return; // a second copy; the answer is under way
+  const bool is_coordinator = from.kind == role_kind::preemption;
+  if (searches_.contains(x.attempt)) {
+    if (!is_coordinator)
+      return;        // a second copy; the answer is under way
+    drop(x.attempt); // its earlier life has taken the view with it
+  }
   if (const auto known = offers_.find(x.attempt); known != offers_.end()) {
     out_.tell(from,
               protocol::plan_answer{x.attempt, known->second.placement, known->second.left_out});
@@ -121,6 +125,13 @@ void topology_role::take_request(const protocol::address& from, const protocol::
   }
   drop_older(x.attempt);
   const bool has_view = feed_.shards_heard() == how_.shards;
+  if (is_coordinator) {
+    if (has_view)
+      hand_over(from, x.attempt, x.who, {}, from);
+    else
+      refuse(from, x.attempt, view_is_not_whole());
+    return;
+  }
   if (!has_view)
     wait_for_view();
   if (turns_.keep({x.attempt, from, x.who}))
@@ -164,12 +175,17 @@ void topology_role::plan_early() {
     plan(x.asker, x.attempt, x.who, how_.planners > 0);
 }
 
-void topology_role::refuse_early() {
-  is_waiting_for_view_ = false;
+base::explanation topology_role::view_is_not_whole() const {
   base::explanation why;
   why.primary = base::reason_code::view_stale;
   why.detail =
       fmt::format("{} of {} shards have told their nodes", feed_.shards_heard(), how_.shards);
+  return why;
+}
+
+void topology_role::refuse_early() {
+  is_waiting_for_view_ = false;
+  const auto why = view_is_not_whole();
   auto all = std::exchange(early_, {});
   for (auto& x : turns_.take_all())
     all.push_back(std::move(x));
@@ -203,7 +219,8 @@ void topology_role::plan(const protocol::address& asker, const base::attempt_id&
   }
   auto& why = std::get<base::explanation>(found);
   if (may_search && why.primary == base::reason_code::undecided)
-    hand_over(asker, attempt, who, std::move(why));
+    hand_over(asker, attempt, who, std::move(why),
+              {role_kind::planner, next_planner_++ % how_.planners, {}});
   else
     refuse(asker, attempt, std::move(why));
 }
@@ -267,13 +284,16 @@ void topology_role::drop(const base::attempt_id& attempt) {
 
 // ---------------------------------------------------------------- long searches
 
+/// To a planner, or to the preemption coordinator, who both asks and searches. Either answers with
+/// `plan_answer`.
 void topology_role::hand_over(const protocol::address& asker, const base::attempt_id& attempt,
-                              const protocol::gang_ptr& who, base::explanation so_far) {
+                              const protocol::gang_ptr& who, base::explanation so_far,
+                              const protocol::address& worker) {
+  ensure(how_.board != nullptr);
   how_.board->put(attempt, {feed_.view().now(), spec_of(*who, feed_.view()), feed_.version()});
   searches_[attempt] = {asker, who, std::move(so_far), guards_.quotes_of(*who, feed_),
                         arm_expiry(attempt)};
-  const auto planner = next_planner_++ % how_.planners;
-  out_.tell({role_kind::planner, planner, {}}, protocol::plan_request{attempt, who});
+  out_.tell(worker, protocol::plan_request{attempt, who});
 }
 
 /// The view went on while the planner searched: what it found is checked against the view of now.
@@ -284,6 +304,13 @@ void topology_role::take_searched(const protocol::plan_answer& x) {
   const auto mine = std::move(pos->second);
   disarm_expiry(mine.timer_key);
   searches_.erase(pos);
+  const bool has_victims = x.placement
+                           && std::any_of(x.placement->slices.begin(), x.placement->slices.end(),
+                                          [](const auto& s) { return !s.victims.empty(); });
+  if (has_victims) {
+    propose_with_victims(mine, x);
+    return;
+  }
   if (x.placement && still_fits(*x.placement))
     propose(mine.asker, x.attempt, *mine.who, std::make_shared<protocol::plan>(*x.placement),
             mine.guards);
@@ -293,14 +320,34 @@ void topology_role::take_searched(const protocol::plan_answer& x) {
     refuse(mine.asker, x.attempt, x.why_not);
 }
 
-bool topology_role::still_fits(const protocol::plan& x) {
-  std::map<base::node_uid, base::footprint> asked;
-  for (const auto& slice : x.slices) {
+/// What is free here says little of it: victims make the room. Their shards know what they take.
+void topology_role::propose_with_victims(const search& mine, const protocol::plan_answer& x) {
+  if (are_quotes_true(*x.placement)) {
+    propose(mine.asker, x.attempt, *mine.who, std::make_shared<protocol::plan>(*x.placement),
+            mine.guards);
+    return;
+  }
+  base::explanation why;
+  why.primary = base::reason_code::view_stale;
+  why.detail = "nodes changed while victims were sought";
+  refuse(mine.asker, x.attempt, std::move(why));
+}
+
+bool topology_role::are_quotes_true(const protocol::plan& x) const {
+  for (const auto& slice : x.slices)
     for (const auto& quote : slice.quotes) {
       const auto* node = feed_.find(quote.node);
       if (!node || node->facts->facts_hash != quote.facts_hash)
         return false;
     }
+  return true;
+}
+
+bool topology_role::still_fits(const protocol::plan& x) {
+  if (!are_quotes_true(x))
+    return false;
+  std::map<base::node_uid, base::footprint> asked;
+  for (const auto& slice : x.slices) {
     for (const auto& s : slice.seats) {
       auto& sum = asked[s.node];
       sum.amounts += s.takes.amounts;

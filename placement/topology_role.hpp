@@ -34,6 +34,10 @@ struct topology_options {
 ///                            ─▶ undecided ─▶ planner ─▶ checked against the view of then ─▶ as
 ///                            above
 ///
+/// The preemption coordinator asks like a gang and searches like a planner: it gets the view of
+/// this moment, and what it finds is marked and answered as everything else. Victims' room is not
+/// in the view; a seat on it counts as taken all the same.
+///
 ///     a mark ends:  the view delta lists the attempt as settled (shard by shard)
 ///                   plan_dropped · a newer attempt of the gang · twice the prepare timeout
 ///
@@ -93,7 +97,11 @@ private:
   void refuse(const protocol::address& asker, const base::attempt_id& attempt,
               base::explanation why);
   void hand_over(const protocol::address& asker, const base::attempt_id& attempt,
-                 const protocol::gang_ptr& who, base::explanation so_far);
+                 const protocol::gang_ptr& who, base::explanation so_far,
+                 const protocol::address& worker);
+  void propose_with_victims(const search& mine, const protocol::plan_answer& x);
+  bool are_quotes_true(const protocol::plan& x) const;
+  base::explanation view_is_not_whole() const;
   bool still_fits(const protocol::plan& x);
   void announce(const view_feed::outcome& x);
   void want_view(base::shard_id shard);

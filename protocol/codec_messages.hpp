@@ -243,6 +243,7 @@ void describe(Io& io, B b, io_ref<Io, prepare> x) {
   FIELD(Coordinator, x.coordinator);
   FIELD(Asked, x.asked);
   FIELD(Fast, x.fast);
+  FIELD(Priority, x.priority);
 }
 
 template <class Io, class B>
@@ -373,6 +374,7 @@ void describe(Io& io, B b, io_ref<Io, pod_arrived> x) {
   FIELD(Pod, x.pod);
   FIELD(Takes, x.takes);
   FIELD(Ties, x.ties);
+  FIELD(Priority, x.priority);
 }
 
 template <class Io, class B>
@@ -573,6 +575,8 @@ void describe(Io& io, B b, io_ref<Io, evict> x) {
   FIELD(Who, x.who);
   FIELD(Fence, x.fence);
   FIELD(Why, x.why);
+  FIELD(Event, x.event);
+  FIELD(IsForPod, x.is_for_pod);
 }
 
 template <class Io, class B>
@@ -653,6 +657,64 @@ void describe(Io& io, B b, io_ref<Io, victims_answer> x) {
   FIELD(Attempt, x.attempt);
   FIELD(Placement, x.placement);
   FIELD(Refusal, x.refusal);
+  FIELD(Why, x.why);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, offers_wanted> x) {
+  FIELD(Attempt, x.attempt);
+  FIELD(Below, x.below);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, evictable> x) {
+  FIELD(Pod, x.pod);
+  FIELD(Name, x.name);
+  FIELD(Node, x.node);
+  FIELD(Takes, x.takes);
+  FIELD(Ties, x.ties);
+  FIELD(StartedMs, x.started_ms);
+  FIELD(GraceMs, x.grace_ms);
+  FIELD(Budgets, x.budgets);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, offer_unit> x) {
+  FIELD(Name, x.name);
+  FIELD(IsGroup, x.is_group);
+  FIELD(IsLeaving, x.is_leaving);
+  FIELD(IsExempt, x.is_exempt);
+  FIELD(Priority, x.priority);
+  FIELD(Gang, x.gang);
+  FIELD(Pods, x.pods);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, offer_budget> x) {
+  FIELD(Name, x.name);
+  FIELD(Allowed, x.allowed);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, offers> x) {
+  FIELD(Attempt, x.attempt);
+  FIELD(Piece, x.piece);
+  FIELD(Pieces, x.pieces);
+  FIELD(IsComplete, x.is_complete);
+  FIELD(Units, x.units);
+  FIELD(Budgets, x.budgets);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, named_wanted> x) {
+  FIELD(Attempt, x.attempt);
+}
+
+template <class Io, class B>
+void describe(Io& io, B b, io_ref<Io, named_told> x) {
+  FIELD(Attempt, x.attempt);
+  FIELD(Shard, x.shard);
+  FIELD(Pods, x.pods);
 }
 
 template <class Io, class B>

@@ -89,6 +89,8 @@ void describe(Io& io, B b, io_ref<Io, victim> x) {
   FIELD(Unit, x.unit);
   FIELD(Priority, x.priority);
   FIELD(GraceMs, x.grace_ms);
+  FIELD(Gang, x.gang);
+  FIELD(Group, x.group);
 }
 
 template <class Io, class B>

@@ -87,6 +87,7 @@ private:
   void hear(const pod_read& x);
   void hear(const victim_gone& x);
   void hear(const eviction_stopped& x);
+  void hear(const gang_deleted& x);
   void hear(const new_epoch& x);
   void hear(const map_told& x);
   void hear(const cancel_gang& x);
@@ -114,6 +115,9 @@ private:
   void settle_cover();
   void start_evicting();
   void ask_evictor_again();
+  void ask_evictor(const victim& v);
+  void mark_groups();
+  void say_started(bool has_started, const char* reason, const std::string& text);
   std::vector<victim> victims() const;
   void finish_if_settled();
 

@@ -173,22 +173,28 @@ void gang_role::settle_cover() {
   if (rolling_->is_covered() || rolling_->bound_count() > 0 || any_is_enough) {
     // A member of this plan that is bound proves that the plan was covered before the crash.
     was_covered_ = true;
-    if (!is_lone_pod_ && !how_.started_condition.empty())
-      for (const auto& g : rolling_->what().groups)
-        out_.tell(to(role_kind::status), set_condition{{name_.space, g.name},
-                                                       false,
-                                                       g.uid,
-                                                       how_.started_condition,
-                                                       true,
-                                                       "Scheduled",
-                                                       ""});
-    if (victims_left_ > 0)
+    if (victims_left_ > 0) {
       start_evicting();
-    else
+    } else {
+      say_started(true, "Scheduled", "");
       start_binding();
+    }
   } else if (!rolling_->can_be_covered()) {
     withdraw("not enough shards hold the room any more");
   }
+}
+
+void gang_role::say_started(bool has_started, const char* reason, const std::string& text) {
+  if (is_lone_pod_ || how_.started_condition.empty())
+    return;
+  for (const auto& g : rolling_->what().groups)
+    out_.tell(to(role_kind::status), set_condition{{name_.space, g.name},
+                                                   false,
+                                                   g.uid,
+                                                   how_.started_condition,
+                                                   has_started,
+                                                   reason,
+                                                   text});
 }
 
 /// Upholds S9: only after a covered decision. The room that comes free already belongs to this
@@ -200,8 +206,13 @@ void gang_role::start_evicting() {
   for (const auto& s : rolling_->slices())
     for (const auto& v : s.asked->victims) {
       longest_grace_ms = std::max(longest_grace_ms, v.grace_ms);
-      out_.tell(to(role_kind::evictor), evict{attempt_, name_, v, fence_epoch_});
+      ask_evictor(v);
     }
+  mark_groups();
+  if (gang_) // else it was said in an earlier life
+    say_started(false, "Unschedulable",
+                fmt::format("{}; preempting {} victim{}", base::to_text(refusal_), victims_left_,
+                            victims_left_ == 1 ? "" : "s"));
   out_.add(
       arm{{deadline_timer, 0}, limits::victim_slack + std::chrono::milliseconds{longest_grace_ms}});
 }
@@ -216,7 +227,41 @@ void gang_role::ask_evictor_again() {
     out_.tell(to(role_kind::preemption), victims_wanted{attempt_, gang_, refusal_});
   for (const auto& v : victims())
     if (std::find(victims_gone_.begin(), victims_gone_.end(), v.pod) == victims_gone_.end())
-      out_.tell(to(role_kind::evictor), evict{attempt_, name_, v, fence_epoch_});
+      ask_evictor(v);
+}
+
+/// Groups that go whole say so, as their pods do.
+void gang_role::mark_groups() {
+  const auto all = victims();
+  for (auto v = all.begin(); v != all.end(); ++v) {
+    const bool is_first = std::none_of(
+        all.begin(), v, [&](const auto& x) { return x.gang == v->gang && x.group == v->group; });
+    if (v->group.empty() || !is_first)
+      continue;
+    out_.tell(to(role_kind::status),
+              set_condition{.name = {v->pod_name.space, v->group},
+                            .is_pod = false,
+                            .uid = v->gang.value,
+                            .type = "DisruptionTarget",
+                            .status = true,
+                            .reason = "PreemptionByScheduler",
+                            .message = fmt::format("preempting to accommodate a higher priority {}",
+                                                   is_lone_pod_ ? "pod" : "podgroup")});
+  }
+}
+
+/// The Event says what kube-scheduler says: a group has made room in the cluster, a pod on a node.
+void gang_role::ask_evictor(const victim& v) {
+  auto text = fmt::format("Preempted by podgroup {} on node cluster", attempt_.gang.value);
+  if (is_lone_pod_)
+    text = fmt::format("Preempted by pod {} on node {}", attempt_.gang.value,
+                       rolling_->seats().front().where->node_name.value);
+  out_.tell(to(role_kind::evictor), evict{.attempt = attempt_,
+                                          .gang = name_,
+                                          .who = v,
+                                          .fence = fence_epoch_,
+                                          .event = std::move(text),
+                                          .is_for_pod = is_lone_pod_});
 }
 
 std::vector<victim> gang_role::victims() const {
@@ -236,11 +281,23 @@ void gang_role::hear(const victim_gone& x) {
   out_.add(fault{"C6"});
   if (victims_left_ == 0 && state_ == attempt_state::evicting) {
     out_.add(disarm{{deadline_timer, 0}});
-    if (was_covered_)
+    if (was_covered_) {
+      say_started(true, "Scheduled", "");
       start_binding();
-    else
+    } else {
       withdraw(late_); // they were being stopped for that
+    }
   }
+}
+
+/// Nobody goes for a gang that is not there: whoever is not deleted yet stays.
+void gang_role::hear(const gang_deleted& x) {
+  if (state_ != attempt_state::evicting || x.gang != attempt_.gang || is_late_
+      || rolling_->bound_count() > 0)
+    return;
+  is_late_ = true;
+  late_ = "the gang is gone";
+  out_.tell(to(role_kind::evictor), stop_evicting{attempt_, victims(), fence_epoch_});
 }
 
 void gang_role::hear(const eviction_stopped& x) {

@@ -56,8 +56,10 @@ void gang_role::hear(const plan_answer& x) {
     return;
   }
   refusal_ = x.why_not;
+  // Others may also hold a port, or keep the gang out by a term.
   const bool room_would_help = refusal_.primary == reason_code::insufficient_resources
-                               || refusal_.primary == reason_code::topology_too_fragmented;
+                               || refusal_.primary == reason_code::topology_too_fragmented
+                               || refusal_.primary == reason_code::node_constraints_unmet;
   if (!room_would_help) {
     end(attempt_outcome::refused, refusal_);
     return;
@@ -78,8 +80,14 @@ void gang_role::hear(const victims_answer& x) {
     take_plan(x.placement);
     return;
   }
+  if (x.why.primary == reason_code::view_stale || x.why.primary == reason_code::shard_unavailable) {
+    end(attempt_outcome::refused, x.why); // nothing is known for certain: it is tried again
+    return;
+  }
   if (x.refusal != reason_code::none)
     refusal_.others.push_back(x.refusal);
+  if (!x.why.detail.empty())
+    refusal_.detail += (refusal_.detail.empty() ? "" : "; ") + x.why.detail;
   end(attempt_outcome::refused, refusal_);
 }
 
@@ -119,7 +127,7 @@ void gang_role::send_prepares() {
 
 void gang_role::send_prepare(shard_vote& to) {
   out_.tell(to_shard(to.asked->shard),
-            prepare{attempt_, low_water_, partition_, to.asked, how_.fast_path});
+            prepare{attempt_, low_water_, partition_, to.asked, how_.fast_path, gang_->priority});
 }
 
 void gang_role::hear(const vote& x) {

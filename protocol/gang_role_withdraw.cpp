@@ -90,6 +90,8 @@ void gang_role::withdraw(std::string cause) {
     return;
   }
   go(attempt_state::withdrawing);
+  for (const auto& pod : victims_gone_) // whose room nobody uses now
+    out_.add(note{"gang.eviction_wasted", {{"gang", to_text(name_)}, {"pod", pod.value}}});
   progress(reason_code::reservation_conflict);
   withdrawal_ = std::move(cause);
   first_touch_ = true;

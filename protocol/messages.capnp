@@ -150,6 +150,10 @@ struct Message @0xd2b5bb9e280f4ffa {
     gangCancelled @76 :GangCancelled;
     podsAwaited @77 :PodsAwaited;
     guardsSeen @78 :GuardsSeen;
+    offersWanted @79 :OffersWanted;
+    offers @80 :Offers;
+    namedWanted @81 :NamedWanted;
+    namedTold @82 :NamedTold;
   }
 }
 
@@ -292,6 +296,7 @@ struct Prepare @0xefd5c949cb4ac51e {
   coordinator @2 :UInt32;
   asked @3 :Slice;
   fast @4 :Bool;
+  priority @5 :Int32;
 }
 
 struct Vote @0xbb28283d86ae3cc1 {
@@ -400,6 +405,7 @@ struct PodArrived @0xbd6c54373ca465a4 {
   pod @1 :Text;
   takes @2 :Footprint;
   ties @3 :UInt32; # place in `ties`, 0 = none
+  priority @4 :Int32;
 }
 
 struct PodLeft @0xe490d39c997e4d09 {
@@ -554,6 +560,8 @@ struct Evict @0xa330816611bfa926 {
   who @2 :Victim;
   fence @3 :UInt64;
   why @4 :Text;
+  event @5 :Text;
+  isForPod @6 :Bool;
 }
 
 struct VictimGone @0x9730ed8108773b33 {
@@ -622,6 +630,55 @@ struct VictimsAnswer @0xd22b7ce46c2ef40c {
   attempt @0 :AttemptId;
   placement @1 :Plan;
   refusal @2 :ReasonCode;
+  why @3 :Explanation;
+}
+
+struct OffersWanted @0xd0b64a1c93e7f215 {
+  attempt @0 :AttemptId;
+  below @1 :Int32;
+}
+
+struct Evictable @0x9b27c5e10fa3d648 {
+  pod @0 :Text;
+  name @1 :ObjectName;
+  node @2 :Text;
+  takes @3 :Footprint;
+  ties @4 :UInt32; # place in `ties`, 0 = none
+  startedMs @5 :Int64;
+  graceMs @6 :Int64;
+  budgets @7 :List(UInt32);
+}
+
+struct OfferUnit @0xf4c8170d6be2935a {
+  name @0 :ObjectName;
+  isGroup @1 :Bool;
+  isLeaving @2 :Bool;
+  isExempt @3 :Bool;
+  priority @4 :Int32;
+  gang @5 :Text;
+  pods @6 :List(Evictable);
+}
+
+struct OfferBudget @0xa61d3f9852c0be74 {
+  name @0 :ObjectName;
+  allowed @1 :Int64;
+}
+
+struct Offers @0xc97e2054b18d6fa3 {
+  attempt @0 :AttemptId;
+  piece @1 :UInt32;
+  pieces @2 :UInt32;
+  isComplete @3 :Bool;
+  units @4 :List(OfferUnit);
+  budgets @5 :List(OfferBudget);
+}
+
+struct NamedWanted @0xe28b5d7f04c1a936 { attempt @0 :AttemptId; }
+
+struct NamedTold @0x8d40f6b2a9e3175c {
+  attempt @0 :AttemptId;
+  shard @1 :UInt32;
+  pods @2 :List(Text);
 }
 
 struct Inspect @0xf97a3823e7ef81a8 {

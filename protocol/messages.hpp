@@ -153,6 +153,8 @@ struct prepare {
   base::partition_id coordinator;
   slice_ptr asked;
   bool fast = false; ///< the vote shall carry its PREPARED record instead of writing it
+  /// Of the gang: victims are of a lower one, as the shard knows them.
+  std::int32_t priority = 0;
 };
 
 /// shard → gang. A yes is the incarnation's word, not yet the disk's. A no says why, who holds the
@@ -291,6 +293,8 @@ struct pod_arrived {
   base::pod_uid pod;
   base::footprint takes;
   ties_ptr ties{}; ///< null = not told
+  /// Of the root of its group, if it has one: who is below it may not evict it.
+  std::int32_t priority = 0;
 };
 struct pod_left {
   base::node_uid node;
@@ -516,6 +520,8 @@ struct evict {
   victim who;
   base::epoch_no fence{}; ///< of the sender; 0 = the attempt's own
   std::string why{};      ///< in the pod's condition; empty = room for a gang of higher priority
+  std::string event{}; ///< text of the Event on the pod, once its removal is accepted; empty = none
+  bool is_for_pod = false; ///< a lone one: for the words of the condition
 };
 struct victim_gone {
   base::attempt_id attempt;
@@ -587,7 +593,8 @@ struct gang_cancelled {
 
 // ---------------------------------------------------------------- preemption
 
-/// gang → preemption: may this gang get room by evicting others? Answered by `victims_answer`.
+/// gang → preemption: may this gang get room by evicting others? Answered by `victims_answer`; a
+/// second copy, while the answer is sought, by that one.
 struct victims_wanted {
   base::attempt_id attempt;
   gang_ptr who;
@@ -597,6 +604,65 @@ struct victims_answer {
   base::attempt_id attempt;
   plan_ptr placement; ///< null: not allowed or of no use
   base::reason_code refusal = base::reason_code::preemption_not_allowed;
+  /// With a refusal: what the search found, in numbers; primary `none` if it has nothing to add.
+  base::explanation why{};
+};
+
+/// preemption → mirror: who runs below this priority, or is leaving anyway? Answered by `offers`.
+struct offers_wanted {
+  base::attempt_id attempt;
+  std::int32_t below = 0;
+};
+
+/// A running pod as a victim that could be.
+struct evictable {
+  base::pod_uid pod;
+  object_name name;
+  base::node_uid node;
+  base::footprint takes;
+  ties_ptr ties;               ///< null = not told
+  std::int64_t started_ms = 0; ///< on the wall clock; 0 = not known
+  std::int64_t grace_ms = 0;
+  std::vector<std::uint32_t> budgets; ///< that count it: indices into `offers::budgets`
+};
+
+/// Pods that go together or not at all (P-7).
+struct offer_unit {
+  object_name name;        ///< of the group, or of the pod
+  bool is_group = false;   ///< all that run of a group which goes whole
+  bool is_leaving = false; ///< being deleted already: its room comes free by itself
+  bool is_exempt = false;  ///< the operator has labelled one of its pods so that it stays
+  std::int32_t priority = 0;
+  base::gang_uid gang; ///< that is broken with it: the group, or the pod itself
+  std::vector<evictable> pods;
+};
+
+/// A PodDisruptionBudget and what is left of it.
+struct offer_budget {
+  object_name name;
+  std::int64_t allowed = 0;
+};
+
+/// mirror → preemption: piece `piece` of `pieces`. `budgets` come with the first. Not
+/// `is_complete`: the view of the mirror is not fresh, and nobody may go by it.
+struct offers {
+  base::attempt_id attempt;
+  std::uint32_t piece = 0;
+  std::uint32_t pieces = 1;
+  bool is_complete = true;
+  std::vector<offer_unit> units;
+  std::vector<offer_budget> budgets;
+};
+
+/// preemption → shard: which pods are victims already, of plans that you hold?
+struct named_wanted {
+  base::attempt_id attempt; ///< that the question is for
+};
+/// shard → preemption. Their room belongs to those plans, and is not offered to anybody else.
+struct named_told {
+  base::attempt_id attempt;
+  base::shard_id shard;
+  std::vector<base::pod_uid> pods;
 };
 
 // ---------------------------------------------------------------- reading (CLI, admin)
@@ -669,19 +735,18 @@ struct map_told {
   std::vector<std::uint64_t> shard_epochs;
 };
 
-using message =
-    std::variant<try_gang, begin_attempt, resume_decision, attempt_over, gang_progress, last_look,
-                 last_look_answer, plan_request, plan_answer, plan_dropped, view_grew, prepare,
-                 vote, commit, ack, abort_attempt, release, released, finish, inquiry,
-                 inquiry_answer, pressure, new_epoch, hold, held, let_go, node_begin, node_changed,
-                 pod_arrived, pod_left, room, may_bind, may_bind_answer, view_delta, view_wanted,
-                 node_seen, node_gone, view_trust, pod_seen, pod_gone, group_seen, group_gone,
-                 facts_synced, bind, bind_answer, read_pod, touch, pod_read, evict, victim_gone,
-                 stop_evicting, eviction_stopped, set_condition, emit_event, victims_wanted,
-                 victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found,
-                 node_leaves, node_idle, nodes_held, plan_order, slot_decide, slot_decided,
-                 slot_amend, slot_amended, slots_forget, slots_wanted, slots_told, map_wanted,
-                 map_told, evict_degraded, cancel_gang, gang_cancelled, pods_awaited, guards_seen>;
+using message = std::variant<
+    try_gang, begin_attempt, resume_decision, attempt_over, gang_progress, last_look,
+    last_look_answer, plan_request, plan_answer, plan_dropped, view_grew, prepare, vote, commit,
+    ack, abort_attempt, release, released, finish, inquiry, inquiry_answer, pressure, new_epoch,
+    hold, held, let_go, node_begin, node_changed, pod_arrived, pod_left, room, may_bind,
+    may_bind_answer, view_delta, view_wanted, node_seen, node_gone, view_trust, pod_seen, pod_gone,
+    group_seen, group_gone, facts_synced, bind, bind_answer, read_pod, touch, pod_read, evict,
+    victim_gone, stop_evicting, eviction_stopped, set_condition, emit_event, victims_wanted,
+    victims_answer, inspect, inspected, gang_deleted, gangs_kept, fence_found, node_leaves,
+    node_idle, nodes_held, plan_order, slot_decide, slot_decided, slot_amend, slot_amended,
+    slots_forget, slots_wanted, slots_told, map_wanted, map_told, evict_degraded, cancel_gang,
+    gang_cancelled, pods_awaited, guards_seen, offers_wanted, offers, named_wanted, named_told>;
 
 /// The name of the alternative, e.g. "prepare": for traces.
 std::string_view name_of(const message& m);

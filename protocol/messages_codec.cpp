@@ -91,7 +91,11 @@
   X(cancel_gang, CancelGang, CANCEL_GANG)                                                          \
   X(gang_cancelled, GangCancelled, GANG_CANCELLED)                                                 \
   X(pods_awaited, PodsAwaited, PODS_AWAITED)                                                       \
-  X(guards_seen, GuardsSeen, GUARDS_SEEN)
+  X(guards_seen, GuardsSeen, GUARDS_SEEN)                                                          \
+  X(offers_wanted, OffersWanted, OFFERS_WANTED)                                                    \
+  X(offers, Offers, OFFERS)                                                                        \
+  X(named_wanted, NamedWanted, NAMED_WANTED)                                                       \
+  X(named_told, NamedTold, NAMED_TOLD)
 
 namespace tutti::protocol {
 namespace codec {

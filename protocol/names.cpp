@@ -127,7 +127,11 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> message_nam
     "cancel_gang",
     "gang_cancelled",
     "pods_awaited",
-    "guards_seen"};
+    "guards_seen",
+    "offers_wanted",
+    "offers",
+    "named_wanted",
+    "named_told"};
 
 } // namespace
 

@@ -269,6 +269,8 @@ void partition_role::hear(const gang_deleted& x) {
   if (pos == gangs_.end())
     return;
   pos->second.is_deleted = true;
+  if (is_under_way(x.gang, pos->second))
+    out_.tell(to_gang(x.gang), x); // it may be evicting others
   forget_if_over(pos);
 }
 

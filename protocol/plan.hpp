@@ -54,6 +54,8 @@ struct victim {
   std::uint32_t unit = 0;
   std::int32_t priority = 0;
   std::int64_t grace_ms = 0;
+  base::gang_uid gang{}; ///< that is broken with it: its group, or the pod itself; empty = not told
+  std::string group{};   ///< the group in its namespace that goes whole with it; empty = none does
 
   friend bool operator==(const victim&, const victim&) = default;
 };

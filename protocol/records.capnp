@@ -90,6 +90,8 @@ struct Victim @0xb5d45327584d411b {
   unit @3 :UInt32;
   priority @4 :Int32;
   graceMs @5 :Int64;
+  gang @6 :Text;
+  group @7 :Text;
 }
 
 struct GuardId @0xca46c87359c6f071 {

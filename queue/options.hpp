@@ -30,6 +30,10 @@ struct options {
   /// Members of a gang that the API server shows as degraded are evicted once its repair rests.
   bool evicts_degraded = false;
 
+  /// A gang may get room by evicting others: members that do not fit are tried once more, though
+  /// the answer about room is known.
+  bool may_preempt = false;
+
   /// Partitions may be another replica's: only gangs of those that have said they are here are
   /// tried, and spoken of.
   bool has_others = false;

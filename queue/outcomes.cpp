@@ -111,7 +111,9 @@ void queue_role::after_bound(gang_entry& g, const attempt_now& tried,
     return;
   }
   if (explains_the_rest(x.why)) {
-    life.knows_why_left = !tried.has_changed && tried.grew <= x.why.view_version;
+    // Only an attempt that is refused asks who could be evicted.
+    const bool may_preempt = how_.may_preempt && tried.who && !tried.who->never_preempts;
+    life.knows_why_left = !may_preempt && !tried.has_changed && tried.grew <= x.why.view_version;
     keep_why(life, x.why);
   }
   reconsider(g, !life.knows_why_left);

@@ -156,4 +156,12 @@ std::optional<attempt_id> reservation_book::rival_for_victim(const attempt_id& a
   return std::nullopt;
 }
 
+std::vector<pod_uid> reservation_book::named_victims() const {
+  std::vector<pod_uid> out;
+  for (const auto& [pod, attempt] : victims_)
+    if (out.empty() || out.back() != pod)
+      out.push_back(pod);
+  return out;
+}
+
 } // namespace tutti::shards

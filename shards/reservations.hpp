@@ -110,6 +110,8 @@ public:
   /// An attempt other than `attempt` that named `pod` as its victim.
   std::optional<base::attempt_id> rival_for_victim(const base::attempt_id& attempt,
                                                    const base::pod_uid& pod) const;
+  /// All of them, ascending.
+  std::vector<base::pod_uid> named_victims() const;
 
 private:
   reservation& open(const base::attempt_id& attempt, base::partition_id coordinator,

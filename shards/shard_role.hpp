@@ -67,10 +67,11 @@ private:
   void hear(const protocol::prepare& x);
   void hear(const protocol::held& x);
   void hear(const protocol::abort_attempt& x);
+  void hear(const protocol::named_wanted& x);
   std::optional<refusal> refusal_of(const protocol::prepare& x) const;
   std::optional<refusal> refusal_of_nodes(const protocol::slice& asked) const;
   void correct_view(const protocol::slice& asked);
-  std::optional<refusal> refusal_of_victims(const base::attempt_id& attempt,
+  std::optional<refusal> refusal_of_victims(const base::attempt_id& attempt, std::int32_t below,
                                             const protocol::slice& asked) const;
   void gather(const base::attempt_id& attempt, gathering what);
   void conclude(const base::attempt_id& attempt);

@@ -77,7 +77,7 @@ std::optional<refusal> shard_role::refusal_of(const prepare& x) const {
     return refuse_guard(*no);
   if (auto no = refusal_of_nodes(*x.asked))
     return no;
-  return refusal_of_victims(x.attempt, *x.asked);
+  return refusal_of_victims(x.attempt, x.priority, *x.asked);
 }
 
 std::optional<refusal> shard_role::refusal_of_nodes(const slice& asked) const {
@@ -114,18 +114,32 @@ void shard_role::correct_view(const slice& asked) {
     guards_.tell_again(old->guard);
 }
 
-std::optional<refusal> shard_role::refusal_of_victims(const attempt_id& attempt,
+/// What the plan was made of may have changed: nobody goes who is not there, is not below, or is
+/// another plan's.
+std::optional<refusal> shard_role::refusal_of_victims(const attempt_id& attempt, std::int32_t below,
                                                       const slice& asked) const {
   for (const auto& v : asked.victims) {
     if (!nodes_.is_resident(v.node, v.pod))
       return refuse_stale(fmt::format("victim {} is gone from node {}", v.pod.value, v.node.value));
     if (nodes_.find(v.node)->is_leaving())
       return refuse_leaving(v.node);
+    const auto priority = nodes_.priority_of(v.node, v.pod);
+    if (priority >= below && !base::is_planted(base::mutant::vote_for_any_victim))
+      return refuse_stale(fmt::format("victim {} has priority {}, which is not below {}",
+                                      to_text(v.pod_name), priority, below));
     if (auto rival = book_.rival_for_victim(attempt, v.pod))
       return refuse_conflict(fmt::format("victim {} is named by {}", v.pod.value, to_text(*rival)),
                              {*rival});
   }
   return std::nullopt;
+}
+
+/// To whoever looks for victims: what these leave is not to be given to anybody else.
+void shard_role::hear(const named_wanted& x) {
+  named_told answer{x.attempt, how_.shard, {}};
+  if (!base::is_planted(base::mutant::offer_the_named))
+    answer.pods = book_.named_victims();
+  out_.tell(from_, std::move(answer));
 }
 
 /// Asks every node of the slice at once. From here to `conclude` the attempt keeps rivals off its

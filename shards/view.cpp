@@ -32,6 +32,14 @@ bool node_table::is_resident(const node_uid& node, const pod_uid& pod) const {
   return e != nullptr && e->residents.contains(base::packed_uid{pod.value});
 }
 
+std::int32_t node_table::priority_of(const node_uid& node, const pod_uid& pod) const {
+  const auto* e = find(node);
+  if (e == nullptr)
+    return 0;
+  const auto pos = e->priorities.find(base::packed_uid{pod.value});
+  return pos == e->priorities.end() ? 0 : pos->second;
+}
+
 bool node_table::seen(const protocol::node_facts_ptr& facts, std::uint64_t move) {
   ensure(facts != nullptr);
   untold_nodes_.erase(facts->uid);
@@ -79,6 +87,10 @@ void node_table::arrived(const protocol::pod_arrived& pod) {
   const auto* takes = e.residents.find(key);
   const bool takes_the_same = takes != nullptr && *takes == pod.takes;
   e.residents.put(key, pod.takes);
+  if (pod.priority != 0)
+    e.priorities.insert_or_assign(key, pod.priority);
+  else
+    e.priorities.erase(key);
   const auto known = e.ties.find(key);
   const bool is_same =
       known == e.ties.end() ? !pod.ties : pod.ties && known->second->id == pod.ties->id;
@@ -108,6 +120,7 @@ void node_table::left(const protocol::pod_left& pod) {
     return;
   pos->second.residents.erase(base::packed_uid{pod.pod.value});
   pos->second.ties.erase(base::packed_uid{pod.pod.value});
+  pos->second.priorities.erase(base::packed_uid{pod.pod.value});
   if (!pos->second.facts && pos->second.residents.empty())
     all_.erase(pos);
 }
@@ -250,6 +263,8 @@ std::uint64_t node_table::state_hash() const {
     }
     for (const auto& [pod, ties] : e.ties)
       add(base::hash_combine(hash_of(pod.text()), ties->id.value));
+    for (const auto& [pod, priority] : e.priorities)
+      add(base::hash_combine(hash_of(pod.text()), static_cast<std::uint64_t>(priority)));
     add(e.residents.size() * 4 + (e.free ? 1 : 0) + (e.is_idle_told ? 2 : 0));
     add(e.move);
     if (e.free)

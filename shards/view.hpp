@@ -25,6 +25,8 @@ struct node_entry {
   pod_takes residents;
   /// Of residents that have any.
   boost::container::flat_map<base::packed_uid, base::ties_ptr> ties;
+  /// Of residents that have one other than 0.
+  boost::container::flat_map<base::packed_uid, std::int32_t> priorities;
   std::optional<base::footprint> free; ///< as the node actor last said; none while it comes up
   std::set<base::attempt_id> pressed;  ///< attempts that were told that their room is not there
   std::uint64_t move = 0;    ///< it belongs to another shard, as this telling said; 0 = it is ours
@@ -48,6 +50,8 @@ public:
   /// Like `find`, null also while only its pods are known.
   const node_entry* known(const base::node_uid& node) const;
   bool is_resident(const base::node_uid& node, const base::pod_uid& pod) const;
+  /// Of a resident, as the mirror told it last.
+  std::int32_t priority_of(const base::node_uid& node, const base::pod_uid& pod) const;
 
   /// The mirror's word. `seen` returns true if the node is new here; with a `move` it belongs to
   /// another shard, is kept for what is promised on it, and offers nothing.

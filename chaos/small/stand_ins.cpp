@@ -30,6 +30,7 @@ protocol::gang_ptr world::facts(std::size_t gang) const {
   auto out = std::make_shared<protocol::gang>();
   out->uid = uid;
   out->name = {"ns", gang == 0 ? "g" : "h"};
+  out->priority = 1; // above the victim
   out->groups = {{out->name.name, uid.value, pods, ""}};
   for (auto n = first_of(gang); n < first_of(gang) + pods; ++n) {
     const auto& x = api_.all()[n];

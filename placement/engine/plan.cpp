@@ -29,21 +29,6 @@ const group_demand* too_few(const problem& p) {
   return pos == p.groups.end() ? nullptr : &*pos;
 }
 
-placement seats_of(const problem& p, solution found) {
-  placement out;
-  out.domains = std::move(found.domains);
-  out.score = found.score;
-  std::vector<std::size_t> next(p.lots.size(), 0);
-  for (const auto& r : found.runs)
-    for (std::uint32_t k = 0; k < r.count; ++k) {
-      ensure(next[r.lot] < p.lots[r.lot].members.size(), r.lot, r.count);
-      out.seats.push_back({p.lots[r.lot].members[next[r.lot]++], r.node});
-    }
-  std::sort(out.seats.begin(), out.seats.end(),
-            [](const seat& a, const seat& b) { return a.member < b.member; });
-  return out;
-}
-
 bool names_gpu(base::symbol resource) {
   return resource.text().ends_with("/gpu");
 }
@@ -63,10 +48,23 @@ std::shared_ptr<const policy_use> use_policy(const snapshot& where, const option
 
 } // namespace
 
-answer plan(const snapshot& where, const gang_spec& what, const options& bounds,
-            workspace& memory) {
-  memory.trim();
-  auto p = read_gang(where, what, memory);
+placement seats_of(const problem& p, solution found) {
+  placement out;
+  out.domains = std::move(found.domains);
+  out.score = found.score;
+  std::vector<std::size_t> next(p.lots.size(), 0);
+  for (const auto& r : found.runs)
+    for (std::uint32_t k = 0; k < r.count; ++k) {
+      ensure(next[r.lot] < p.lots[r.lot].members.size(), r.lot, r.count);
+      out.seats.push_back({p.lots[r.lot].members[next[r.lot]++], r.node});
+    }
+  std::sort(out.seats.begin(), out.seats.end(),
+            [](const seat& a, const seat& b) { return a.member < b.member; });
+  return out;
+}
+
+std::optional<base::explanation> refused_at_once(const snapshot& where, const gang_spec& what,
+                                                 const base::result<problem>& p) {
   if (!p)
     return refused(base::reason_code::scheduler_error, where, p.error().message());
   if (const auto* g = too_few(*p)) {
@@ -85,6 +83,15 @@ answer plan(const snapshot& where, const gang_spec& what, const options& bounds,
   if (p->ties && !p->ties->is_readable)
     return refused(base::reason_code::scheduler_error, where,
                    "a member's terms among pods are written by a newer version");
+  return std::nullopt;
+}
+
+answer plan(const snapshot& where, const gang_spec& what, const options& bounds,
+            workspace& memory) {
+  memory.trim();
+  auto p = read_gang(where, what, memory);
+  if (auto why = refused_at_once(where, what, p))
+    return std::move(*why);
   if (bounds.rule)
     p->rule = use_policy(where, bounds);
   kept_levels kept;

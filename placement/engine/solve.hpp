@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace tutti::placement::engine {
 /// contradict their group's topology key: they sit in two domains, on a node without the label, or
 /// on an unknown node.
 base::result<problem> read_gang(const snapshot& where, const gang_spec& what, workspace& memory);
+/// What needs no search: a gang that cannot be judged, or is too small. Nothing for all others.
+std::optional<base::explanation> refused_at_once(const snapshot& where, const gang_spec& what,
+                                                 const base::result<problem>& p);
 
 /// Per group: how many of its preferred levels its members are to share; empty = none of any.
 using kept_levels = std::vector<std::uint32_t>;
@@ -41,5 +45,8 @@ struct solution {
 /// next call can use again; the trial in it ends empty.
 solution solve(const snapshot& where, const problem& p, measure by, const options& bounds,
                workspace& memory);
+
+/// The seats of what was placed.
+placement seats_of(const problem& p, solution found);
 
 } // namespace tutti::placement::engine

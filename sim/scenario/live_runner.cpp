@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr auto sweep_patience = 60s;
 /// Another scheduler is asked for what ours cannot do yet.
-constexpr std::array<std::string_view, 3> needs_of_schedulers{"preemption", "claims", "composite"};
+constexpr std::array<std::string_view, 2> needs_of_schedulers{"claims", "composite"};
 
 template <class... Some>
 struct overloaded : Some... {
@@ -127,8 +127,9 @@ live_limits limits_on_cluster(const story& what, const live_options& how) {
     const bool is_for_schedulers =
         std::find(needs_of_schedulers.begin(), needs_of_schedulers.end(), need)
         != needs_of_schedulers.end();
-    const bool is_there =
-        need == "controllers" ? there.has_controllers : is_for_schedulers && !there.is_ours;
+    const bool is_there = need == "preemption"    ? true
+                          : need == "controllers" ? there.has_controllers
+                                                  : is_for_schedulers && !there.is_ours;
     if (!is_there)
       out.push_back(need);
   }

@@ -21,6 +21,9 @@ using api_server::kind_id;
 /// A view may be this old before nothing is decided on it any more.
 constexpr base::duration may_be_unseen = base::limits::view_stale_after + std::chrono::seconds{10};
 
+/// A watch tells of a deletion within this, and an attempt ends.
+constexpr base::duration watch_lag = std::chrono::seconds{1};
+
 struct resident {
   std::string uid;
   std::string node;
@@ -125,6 +128,8 @@ private:
     const auto& key = e.now->key;
     if (e.what == change::deleted || e.now->is_finished() || e.now->node_name.empty()) {
       residents_.erase(key);
+      if (e.what == change::deleted && e.now->node_name.empty())
+        departed_.emplace_back(world_.time().now(), priority_of(*e.now));
       return;
     }
     if (e.before && e.before->uid == e.now->uid && !e.before->node_name.empty()
@@ -236,17 +241,30 @@ private:
     }
   }
 
+  static std::int32_t priority_of(const api_server::object& pod) {
+    api_server::draft parsed{pod.body};
+    const auto read = api::decode_pod(parsed.doc());
+    return read ? read->priority.value_or(0) : 0;
+  }
+
+  std::optional<std::int32_t> highest_waiting_lately() const {
+    std::optional<std::int32_t> out;
+    for (const auto& [when, priority] : departed_)
+      if (when + watch_lag >= world_.time().now())
+        out = std::max(out.value_or(INT32_MIN), priority);
+    return out;
+  }
+
+  /// Whoever waits no more may have waited until a moment ago: a watch takes its time.
   void check_victim(const std::string& client, const std::string& key) {
     const auto victim = residents_.find(key);
     if (victim == residents_.end())
       return;
-    std::optional<std::int32_t> highest;
+    std::optional<std::int32_t> highest = highest_waiting_lately();
     for (const auto& [name, pod] : world_.api().plane().objects().all(kind_id::pods)) {
       if (!pod->node_name.empty() || pod->is_finished())
         continue;
-      api_server::draft parsed{pod->body};
-      if (const auto read = api::decode_pod(parsed.doc()))
-        highest = std::max(highest.value_or(INT32_MIN), read->priority.value_or(0));
+      highest = std::max(highest.value_or(INT32_MIN), priority_of(*pod));
     }
     if (!highest || victim->second.priority >= *highest)
       add(fmt::format("S9: {} deletes {} of priority {}, and nobody of a higher one waits", client,
@@ -257,8 +275,9 @@ private:
   const tally& counts_;
   api_server::revision seen_ = 0;
   std::map<std::string, known_node, std::less<>> nodes_;
-  std::map<std::string, resident> residents_; ///< by "ns/name"
-  std::set<std::string> binding_by_us_;       ///< asked for in this turn of the server
+  std::map<std::string, resident> residents_;                       ///< by "ns/name"
+  std::vector<std::pair<base::time_point, std::int32_t>> departed_; ///< that waited for a node
+  std::set<std::string> binding_by_us_; ///< asked for in this turn of the server
   std::vector<std::string> violations_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array known_needs{"preemption",  "claims",     "composite",
                                  "controllers", "autoscaler", "replicas"};
 /// What the scheduler and its world can do of `known_needs`.
-constexpr std::array<std::string_view, 1> supported_needs{"replicas"};
+constexpr std::array<std::string_view, 2> supported_needs{"preemption", "replicas"};
 /// More would be a world of its own kind.
 constexpr std::uint32_t replicas_most = 9;
 

@@ -84,6 +84,18 @@ TEST(Frames, carry_a_sender_that_can_be_answered) {
   EXPECT_EQ(open_frame("b", answer)->to, to(role_kind::mirror)) << "at home it has no other name";
 }
 
+TEST(Frames, of_a_shard_reach_the_preemption_coordinator_that_has_asked) {
+  const auto asked =
+      open_frame("a", make_frame(shared(), {to(role_kind::preemption), protocol::to_shard({1}),
+                                            protocol::named_wanted{}}));
+  ASSERT_TRUE(asked) << asked.error().message();
+  EXPECT_EQ(way_of(shared(), shard, {role_kind::preemption, 0, "b"}).replica, "b");
+  const auto answer = open_frame(
+      "b", make_frame(shared(), {protocol::to_shard({1}), asked->from, protocol::named_told{}}));
+  ASSERT_TRUE(answer) << answer.error().message();
+  EXPECT_EQ(answer->to, to(role_kind::preemption));
+}
+
 TEST(Frames, believe_the_link_and_not_what_a_sender_calls_itself) {
   auto whose = shared();
   whose.self = "somebody else";

@@ -44,7 +44,7 @@ TEST_P(SchedulerFacts, F6_a_gang_that_was_deleted_while_the_mirror_was_dead_is_g
   ASSERT_TRUE(eventually([this] { return !on.word("wide", "explanation").empty(); }));
   on.keep_lists();
   dies(role_kind::mirror);
-  ASSERT_TRUE(eventually([this] { return on.lists_kept() == 3; }));
+  ASSERT_TRUE(eventually([this] { return on.lists_kept() == 4; }));
   on.remove_gang("wide", 9);
   EXPECT_NE(on.word("wide", "phase"), "") << "nobody can know yet";
   on.let_lists_go();

@@ -103,6 +103,45 @@ TEST_F(Evictor, says_why_then_deletes_exactly_what_it_marked_and_waits_until_it_
   EXPECT_EQ(log.all<protocol::victim_gone>().at(0).pod.value, "v1");
 }
 
+TEST_F(Evictor, tells_people_of_a_victim_once_its_removal_is_accepted) {
+  const protocol::evict asked{.attempt = attempt(),
+                              .gang = {"ns", "big"},
+                              .who = victim(),
+                              .event = "Preempted by pod g on node n",
+                              .is_for_pod = true};
+  hear(protocol::received{protocol::to_gang({"g"}), asked});
+  EXPECT_EQ(body().at("status").at("conditions").at(0).at("message"),
+            "tutti: preempting to accommodate a higher priority pod");
+  show(200, {.version = "8"});
+  EXPECT_EQ(log.all<protocol::emit_event>().size(), 0u);
+  answer(503);
+  show(200, {.version = "8", .is_deleting = true});
+  wait();
+  answer(404);
+  const auto told = log.all<protocol::emit_event>();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_TRUE(told[0].is_pod);
+  EXPECT_EQ(told[0].about, (protocol::object_name{"ns", "p"}));
+  EXPECT_EQ(told[0].uid, "v1");
+  EXPECT_EQ(told[0].reason, "Preempted");
+  EXPECT_EQ(told[0].action, "Preempting");
+  EXPECT_FALSE(told[0].is_warning);
+  EXPECT_EQ(told[0].text, "Preempted by pod g on node n");
+}
+
+TEST_F(Evictor, whoever_leaves_already_was_not_preempted) {
+  hear(protocol::received{protocol::to_gang({"g"}),
+                          protocol::evict{.attempt = attempt(),
+                                          .gang = {"ns", "big"},
+                                          .who = victim(),
+                                          .event = "Preempted by podgroup g on node cluster"}});
+  show(200, {.version = "8", .is_deleting = true});
+  wait();
+  answer(404);
+  EXPECT_EQ(gone(), 1u);
+  EXPECT_EQ(log.all<protocol::emit_event>().size(), 0u);
+}
+
 TEST_F(Evictor, a_member_of_a_degraded_gang_goes_the_same_way_for_another_reason) {
   evict_degraded();
   const auto said = body().at("status").at("conditions").at(0);

@@ -461,10 +461,46 @@ TEST_F(Mirror, a_terminating_pod_takes_room_until_it_is_gone) {
       pod_json{.name = "p", .node = "n1", .version = ++version, .scheduler = "other"}.text();
   dying.insert(dying.find("\"namespace\""), R"("deletionTimestamp":"2026-01-01T00:00:00Z",)");
   line(pods, "MODIFIED", dying);
-  EXPECT_TRUE(said().empty());
+  const auto told = log.all<protocol::pod_arrived>();
+  ASSERT_EQ(told.size(), 1u) << "anybody may count on its room now";
+  EXPECT_EQ(told[0].priority, std::numeric_limits<std::int32_t>::min());
+  said();
   pod({.name = "p", .node = "n1", .scheduler = "other"}, "DELETED");
   EXPECT_EQ(said(), (story{shard_of("r1") + " pod_left uid-p from N1"}));
   EXPECT_EQ(mirror->pods_kept(), 0u);
+}
+
+TEST_F(Mirror, who_could_be_evicted_is_told_to_whoever_asks_while_the_view_is_fresh) {
+  const auto ask = [this] {
+    hear(protocol::received{protocol::to(role_kind::preemption),
+                            protocol::offers_wanted{{{"g"}, 1, {1}, 1}, 10}});
+    auto answers = log.all<protocol::offers>();
+    said();
+    return answers;
+  };
+  begin();
+  auto blind = ask();
+  ASSERT_EQ(blind.size(), 1u);
+  EXPECT_FALSE(blind[0].is_complete);
+  EXPECT_TRUE(blind[0].units.empty());
+  mirror.reset();
+  streams.clear();
+  log = {};
+  synced();
+  node({.name = "n1", .uid = "N1", .rack = "r1"}, "ADDED");
+  pod({.name = "p", .node = "n1", .scheduler = "other"}, "ADDED");
+  pod({.name = "waits", .node = ""}, "ADDED");
+  pod({.name = "stray", .node = "n2", .scheduler = "other"}, "ADDED");
+  said();
+  const auto told = ask();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_TRUE(told[0].is_complete);
+  ASSERT_EQ(told[0].units.size(), 2u);
+  EXPECT_EQ(told[0].units[0].pods[0].pod, base::pod_uid{"uid-p"});
+  EXPECT_EQ(told[0].units[0].pods[0].node, base::node_uid{"N1"});
+  EXPECT_EQ(told[0].units[0].pods[0].takes.amounts.cpu_milli, 1000);
+  EXPECT_FALSE(told[0].units[0].is_exempt);
+  EXPECT_TRUE(told[0].units[1].is_exempt) << "its node is not known yet";
 }
 
 TEST_F(Mirror, a_terminal_pod_has_left_its_node) {

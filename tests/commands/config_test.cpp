@@ -49,6 +49,12 @@ replica:
   leaseDuration: 6s
 admin:
   address: 127.0.0.1:4711
+preemption:
+  allowed: true
+  policy: upstream
+  exempt: queue in (a,b)
+  minRuntime: 600s
+  evictionsPerMinute: 100
 )";
 
 class Config : public testing::Test {

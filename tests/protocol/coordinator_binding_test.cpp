@@ -53,6 +53,60 @@ TEST_F(coordinator, the_condition_is_true_before_the_first_binding) {
   EXPECT_TRUE(sent<bind>().empty());
 }
 
+TEST_F(coordinator, the_condition_is_true_no_sooner_than_the_victims_have_gone) {
+  victims = {{.pod = {"v0"}, .node = {"n"}}};
+  is_committed();
+  quiet();
+  all_ack();
+  auto said = sent<set_condition>();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_FALSE(said.front().second.status);
+  EXPECT_EQ(said.front().second.reason, "Unschedulable");
+  EXPECT_NE(said.front().second.message.find("preempting 1 victim"), std::string::npos)
+      << said.front().second.message;
+  quiet();
+  hear(victim_gone{attempt, {"v0"}});
+  said = sent<set_condition>();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_TRUE(said.front().second.status);
+  EXPECT_TRUE(sent<bind>().empty());
+}
+
+TEST_F(coordinator, a_group_that_goes_whole_and_its_pods_are_told_why) {
+  victims = {{.pod = {"v0"}, .pod_name = {"b", "v0"}, .gang = {"V"}, .group = "v"},
+             {.pod = {"v1"}, .pod_name = {"b", "v1"}, .gang = {"V"}, .group = "v"},
+             {.pod = {"w"}, .pod_name = {"b", "w"}, .unit = 1, .gang = {"w"}}};
+  is_committed();
+  quiet();
+  all_ack();
+  std::vector<set_condition> of_others;
+  for (const auto& [to, x] : sent<set_condition>())
+    if (x.type == "DisruptionTarget")
+      of_others.push_back(x);
+  ASSERT_EQ(of_others.size(), 1u);
+  EXPECT_EQ(of_others[0].name, (object_name{"b", "v"}));
+  EXPECT_EQ(of_others[0].uid, "V");
+  EXPECT_FALSE(of_others[0].is_pod);
+  EXPECT_EQ(of_others[0].reason, "PreemptionByScheduler");
+  const auto asked = sent<evict>();
+  ASSERT_EQ(asked.size(), 3u);
+  EXPECT_EQ(asked[0].second.event,
+            "Preempted by podgroup " + attempt.gang.value + " on node cluster");
+}
+
+TEST_F(coordinator, S9_victims_are_let_live_once_the_gang_is_gone) {
+  victims = {{.pod = {"v0"}, .node = {"n"}}};
+  is_committed();
+  all_ack();
+  quiet();
+  hear(gang_deleted{{"another"}});
+  EXPECT_TRUE(sent<stop_evicting>().empty());
+  hear(gang_deleted{attempt.gang});
+  EXPECT_EQ(sent<stop_evicting>().size(), 1u);
+  hear(eviction_stopped{attempt});
+  EXPECT_EQ(role->state(), attempt_state::withdrawing);
+}
+
 TEST_F(coordinator, an_ack_of_an_older_epoch_does_not_count) {
   is_committed();
   acks(0, true, 2); // the new owner has lost the room

@@ -71,7 +71,7 @@ struct story {
   }
   void prepare(const gang_truth& g) {
     world.tell(
-        protocol::prepare{g.attempt, 0, protocol::partition_of(g.attempt.gang), g.asked, false});
+        protocol::prepare{g.attempt, 0, protocol::partition_of(g.attempt.gang), g.asked, false, 1});
   }
   void commit(gang_truth& g) {
     if (g.at == fate::promised)

@@ -376,6 +376,33 @@ TEST_F(Shard, a_victim_that_is_gone_means_an_old_view) {
   EXPECT_EQ(last.why_not.primary, reason_code::view_stale);
 }
 
+TEST_F(Shard, S9_a_victim_that_is_not_below_the_gang_is_not_lent) {
+  world.tell(
+      protocol::pod_arrived{words::node("n1"), pod("v"), words::taking(4), {}, gangs_priority});
+  EXPECT_FALSE(promised(g, slice({{"a", "n1"}}, {{"v", "n1"}})));
+  EXPECT_EQ(last.why_not.primary, reason_code::view_stale);
+  world.tell(
+      protocol::pod_arrived{words::node("n1"), pod("v"), words::taking(4), {}, gangs_priority - 1});
+  EXPECT_TRUE(promised(words::attempt("g", 2), slice({{"a", "n1"}}, {{"v", "n1"}})))
+      << "its group has another priority now";
+}
+
+TEST_F(Shard, says_whose_victims_run_here) {
+  const auto named = [&] {
+    world.mail.clear();
+    world.tell(protocol::named_wanted{h}, protocol::to(protocol::role_kind::preemption));
+    const auto told = world.take<protocol::named_told>();
+    return told ? told->pods : std::vector<base::pod_uid>{{"nothing was told"}};
+  };
+  runs("v", "n1", 4);
+  runs("w", "n2", 4);
+  EXPECT_TRUE(named().empty());
+  EXPECT_TRUE(promised(g, slice({{"a", "n1"}}, {{"v", "n1"}, {"w", "n2"}})));
+  EXPECT_EQ(named(), (std::vector{pod("v"), pod("w")}));
+  abort(g);
+  EXPECT_TRUE(named().empty());
+}
+
 TEST_F(Shard, releasing_a_member_counts_its_running_victim_again) {
   runs("v", "n1", 4);
   EXPECT_TRUE(committed(g, slice({{"a", "n1"}}, {{"v", "n1"}})));

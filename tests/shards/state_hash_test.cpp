@@ -32,7 +32,7 @@ struct tale : ShardStory {
   void is_asked(bool fast = false, std::uint64_t low_water = 0) {
     is_told();
     nodes_speak();
-    shard_hears(protocol::prepare{g, low_water, coordinator(g), g_asks, fast});
+    shard_hears(protocol::prepare{g, low_water, coordinator(g), g_asks, fast, 1});
   }
   void says_held(const char* name, bool yes = true, std::int64_t free = 2) {
     shard_hears(protocol::held{

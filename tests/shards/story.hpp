@@ -62,10 +62,12 @@ struct ShardStory : testing::Test {
   }
 
   // ---- the coordinator
+  std::int32_t gangs_priority = 1; ///< above that of the victims, who have none
   void prepare(const base::attempt_id& who, protocol::slice_ptr asked, std::uint64_t low_water = 0,
                bool fast = false) {
-    world.tell(protocol::prepare{who, low_water, coordinator(who), std::move(asked), fast},
-               protocol::to_gang(who.gang));
+    world.tell(
+        protocol::prepare{who, low_water, coordinator(who), std::move(asked), fast, gangs_priority},
+        protocol::to_gang(who.gang));
   }
   void commit(const base::attempt_id& who, protocol::slice_ptr asked) {
     world.tell(protocol::commit{who, 0, coordinator(who), std::move(asked)},
