@@ -29,16 +29,18 @@ std::vector<bounded_domain> rank(const victim_question& q, const victim_counts& 
   return domains;
 }
 
-/// The gang placed once the units are gone; members beyond the minimum take what is left.
-victim_set placed(const victim_question& q, priced_set x) {
+/// The gang placed once the units are gone; members beyond the minimum take what is left. Nothing
+/// if pods were offered with ports that the snapshot does not show: the counts believed them.
+std::optional<victim_set> placed(const victim_question& q, priced_set x) {
   victim_room room{q.where};
   for (const auto u : q.leaving)
     room.remove(q.how.units[u]);
   for (const auto u : x.units)
     room.remove(q.how.units[u]);
-  auto found = place_in(q, room.now());
-  ensure(found.what == verdict::placed, x.units.size(), q.gang.required, found.most);
-  return {std::move(x.units), std::move(found.where), std::move(x.cost)};
+  auto found = place_in(q, room.now(), q.how.bounds);
+  if (found.what != verdict::placed)
+    return std::nullopt;
+  return victim_set{std::move(x.units), std::move(found.where), std::move(x.cost)};
 }
 
 } // namespace
@@ -88,6 +90,7 @@ least_answer search_counted(const victim_question& q, const snapshot& base) {
   }
   out.bound = open && compare(*open, best->cost) < 0 ? *open : best->cost;
   out.best = placed(q, std::move(*best));
+  out.is_sure = out.best.has_value();
   return out;
 }
 

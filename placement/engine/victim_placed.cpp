@@ -11,6 +11,9 @@ namespace {
 /// Steps of the bound that one placement counts for: on so many nodes one more.
 constexpr std::uint64_t placing_steps = 4;
 constexpr std::int64_t nodes_per_step = 32;
+/// A hard placement is not searched for long, only to know of one more set, and counts for more.
+constexpr std::uint64_t search_steps_max = 5'000;
+constexpr std::uint64_t undecided_steps = 400;
 /// With more units the full search is not begun.
 constexpr std::size_t searched_units_max = 64;
 
@@ -43,7 +46,7 @@ public:
       out_.is_sure = is_sure_;
       return std::move(out_);
     }
-    if (auto all = fits())
+    if (auto all = fits(q_.how.bounds))
       keep_spared(spare_as_upstream(q_, room_, std::move(*all)), q_.eligible);
     for (const auto& order : orders_of_victims(q_))
       if (steps_ > 0)
@@ -74,13 +77,15 @@ private:
         flip(u);
   }
 
-  void pay() {
-    const auto price = placing_steps + static_cast<std::uint64_t>(q_.where.nodes / nodes_per_step);
+  void pay(verdict what) {
+    auto price = placing_steps + static_cast<std::uint64_t>(q_.where.nodes / nodes_per_step);
+    price += what == verdict::undecided ? undecided_steps : 0;
     steps_ -= std::min(steps_, price);
   }
-  std::optional<placement> fits() {
-    pay();
-    auto found = place_in(q_, room_.now());
+  std::optional<placement> fits() { return fits(bounds_); }
+  std::optional<placement> fits(const options& bounds) {
+    auto found = place_in(q_, room_.now(), bounds);
+    pay(found.what);
     most_ = std::max(most_, found.most);
     if (found.what == verdict::placed)
       return std::move(found.where);
@@ -89,15 +94,15 @@ private:
   }
   /// False only if the gang has no place whichever of those that are gone would stay: a proof.
   bool may_fit() {
-    pay();
     room_answer found;
     if (is_growing_ && q_.gang.ties) {
-      found = place_in(q_, room_.now());
+      found = place_in(q_, room_.now(), bounds_);
     } else {
-      const auto x = solve(room_.now(), untied_, measure::free, q_.how.bounds, q_.memory);
+      const auto x = solve(room_.now(), untied_, measure::free, bounds_, q_.memory);
       found.what = x.what;
       found.most = x.most;
     }
+    pay(found.what);
     most_ = std::max(most_, found.most);
     return found.what != verdict::impossible;
   }
@@ -215,6 +220,7 @@ private:
   std::int64_t most_ = 0;
   std::vector<bool> is_gone_;
   problem untied_;
+  options bounds_; // of one placement
   unit_list order_;
   least_answer out_{};
 };

@@ -56,7 +56,7 @@ struct room_answer {
   placement where;
   std::int64_t most = 0;
 };
-room_answer place_in(const victim_case& q, const snapshot& room);
+room_answer place_in(const victim_case& q, const snapshot& room, const options& bounds);
 
 /// On a room from which these units and all that leave are gone: the placement stays as it is, and
 /// the units come back in this order, each if it disturbs nobody. The others are the victims.

@@ -29,8 +29,10 @@ struct disruption_unit {
   std::int32_t priority = 0;
   std::int64_t started_ms = 0; ///< of the pod that runs longest, on the wall clock
   std::int64_t work_lost = 0;  ///< of all its pods, in the caller's measure; at most 2^40
-  bool is_leaving = false;     ///< goes by itself, and costs nothing
-  bool is_exempt = false;      ///< must stay
+  /// Goes by itself, and costs nothing. All its pods must be where the snapshot shows their room
+  /// taken; one whose room is promised to others must not be said to leave.
+  bool is_leaving = false;
+  bool is_exempt = false; ///< must stay; of no meaning for one that is leaving
   std::vector<evictable_pod> pods;
 };
 

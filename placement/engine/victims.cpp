@@ -16,7 +16,7 @@ namespace tutti::placement::engine {
 
 using base::reason_code;
 
-room_answer place_in(const victim_case& q, const snapshot& room) {
+room_answer place_in(const victim_case& q, const snapshot& room, const options& bounds) {
   // Only what is read of ties depends on who is there.
   std::optional<base::result<problem>> again;
   if (q.gang.ties)
@@ -25,7 +25,7 @@ room_answer place_in(const victim_case& q, const snapshot& room) {
   if (again && !*again)
     return out; // decided before: bound members are where they are
   const auto& p = again ? **again : q.gang;
-  auto found = solve(room, p, measure::free, q.how.bounds, q.memory);
+  auto found = solve(room, p, measure::free, bounds, q.memory);
   out.what = found.what;
   out.most = found.most;
   if (found.what == verdict::placed)
@@ -108,7 +108,7 @@ std::optional<victim_set> as_upstream(const victim_question& q, room_answer& emp
   victim_room room{q.where};
   remove(q, room, q.leaving);
   remove(q, room, q.eligible);
-  emptied = place_in(q, room.now());
+  emptied = place_in(q, room.now(), q.how.bounds);
   if (emptied.what != verdict::placed)
     return std::nullopt;
   return spare_as_upstream(q, room, std::move(emptied.where));
@@ -178,7 +178,7 @@ eviction_answer search(const victim_case& q) {
   if (!q.leaving.empty())
     remove(q, room.emplace(q.where), q.leaving);
   const auto& base = room ? room->now() : q.where;
-  auto now = place_in(q, base);
+  auto now = place_in(q, base, q.how.bounds);
   if (now.what == verdict::placed && !q.leaving.empty())
     return refused(q, reason_code::waiting_for_victims,
                    "pods that are being deleted leave room for it");

@@ -47,6 +47,22 @@ TEST(Plan, ends_with_11_when_something_would_fit_on_an_empty_cluster) {
   expect_golden("plan-not-now.txt", said.out);
 }
 
+TEST(Plan, ends_with_10_and_says_who_must_go_when_it_fits_once_others_are_evicted) {
+  temp_dir home;
+  const auto world = home.file(
+      "world.yaml",
+      nodes_in_racks(2) + manifest(priority_text{"high", 10})
+          + manifest(gang_text{
+              .name = "low", .members = 1, .min = 1, .cpu = 4, .more = ", nodeName: node-0"})
+          + manifest(gang_text{.name = "urgent", .cpu = 4, .priority = "high"}));
+  const auto said = run({"plan", "-f", world});
+  EXPECT_EQ(said.code(), 10) << said.err;
+  expect_golden("plan-evicting.txt", said.out);
+  const auto read = run({"plan", "-f", world, "-o", "json"});
+  EXPECT_NE(read.out.find("\"victims\""), std::string::npos) << read.out;
+  EXPECT_NE(read.out.find("\"pod default/low-0\""), std::string::npos) << read.out;
+}
+
 TEST(Plan, counts_bound_pods_of_the_files_as_room_that_is_taken) {
   temp_dir home;
   const auto resident = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: resident}\n"

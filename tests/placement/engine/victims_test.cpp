@@ -221,6 +221,17 @@ TEST_F(Victims, who_leaves_is_not_named_where_his_room_is_not_needed) {
   EXPECT_EQ(c.victims(gang_of(1, three)), (names{"low"}));
 }
 
+/// What is offered and what the view shows come at different times.
+TEST_F(Victims, a_port_that_the_view_does_not_show_is_no_promise) {
+  const base::port_list web{{base::symbol{"0.0.0.0"}, base::symbol{"TCP"}, 8080}};
+  c.node({.name = "n1", .cpu = 8, .ports = web});
+  c.runs("other", 1, {{"n1", one}});
+  c.how.units.back().pods.front().takes.ports = {
+      {base::symbol{"10.0.0.1"}, base::symbol{"TCP"}, 8080}};
+  EXPECT_EQ(c.victims(gang_of(1, {.cpu = 1, .ports = web})), (names{"refused"}));
+  EXPECT_EQ(refusal(gang_of(1, {.cpu = 1, .ports = web})).primary, base::reason_code::undecided);
+}
+
 TEST_F(Victims, a_refusal_says_how_far_evicting_all_would_reach) {
   c.nodes("n", 2, {.cpu = 3});
   c.runs("low", 1, {{"n1", three}});
