@@ -1,8 +1,8 @@
 // The full search: every assignment of members to nodes, until the steps run out.
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <numeric>
-#include <optional>
 
 #include <boost/unordered/unordered_flat_set.hpp>
 
@@ -59,7 +59,7 @@ public:
               const domain_lists& domains, bool has_ties, lot_order order, std::uint64_t& steps)
       : on_(on), p_(p), units_(std::move(units)), domains_(domains), steps_(steps) {
     if (has_ties)
-      state_.emplace(*p.ties, on.by());
+      state_ = std::make_unique<tied_state>(*p.ties, on.by());
     unit_of_group_.resize(p.groups.size(), none);
     for (std::uint32_t u = 0; u < units_.size(); ++u) {
       const auto& unit = p.units[units_[u]];
@@ -573,7 +573,7 @@ private:
   std::vector<std::size_t> units_;
   const domain_lists& domains_;
   std::uint64_t& steps_;
-  std::optional<tied_state> state_;
+  std::unique_ptr<tied_state> state_; // null: terms do not count
   std::vector<std::uint32_t> lots_;
   std::size_t members_ = 0;
   std::vector<dimension> resources_;

@@ -438,9 +438,9 @@ void take_searched(trial& on, const problem& p, const options& bounds, workspace
   out.what = search_units(on, p, domains, steps, chosen);
   if (out.what != verdict::placed)
     return;
-  std::optional<tied_state> state;
+  std::unique_ptr<tied_state> state;
   if (p.ties && !p.ties->is_fixed && on.by() != measure::free_anyhow)
-    state.emplace(*p.ties, on.by());
+    state = std::make_unique<tied_state>(*p.ties, on.by());
   for (const auto& s : seats_since(on, 0))
     if (state)
       state->place(s);
