@@ -240,8 +240,8 @@ std::map<std::string, double> scene::metrics() {
 
 // ---------------------------------------------------------------- marks and holds
 
-void scene::set_mark(const std::string& name) {
-  marks_[name] = {bytes_of_schedulers(where()), metrics().size()};
+void scene::set_mark(const std::string& name, bool measures_memory) {
+  marks_[name] = {measures_memory ? bytes_of_schedulers(where()) : 0, metrics().size()};
   counts().restart();
 }
 

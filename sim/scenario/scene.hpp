@@ -90,7 +90,8 @@ public:
     std::size_t memory_bytes = 0;
     std::size_t series = 0;
   };
-  void set_mark(const std::string& name);
+  /// Measuring takes some ten milliseconds: only if a fact of the story asks for it.
+  void set_mark(const std::string& name, bool measures_memory);
   const mark* find_mark(const std::string& name) const;
 
   void set_held(const std::string& gang, bool is_held);

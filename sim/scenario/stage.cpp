@@ -176,7 +176,8 @@ void stage::perform(const until_step& x) {
 }
 
 void stage::perform(const mark_step& x) {
-  scene_->set_mark(x.name);
+  const auto asks = [](const step& s) { return s.text.find("memory") != s.text.npos; };
+  scene_->set_mark(x.name, std::any_of(story_.steps.begin(), story_.steps.end(), asks));
 }
 
 void stage::perform(const expect_step& x) {

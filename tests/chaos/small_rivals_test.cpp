@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
         expected{"long", {.has_victim = true}, 456, 556, 34683, 43262},
         expected{"fast", {.fast_path = true, .has_victim = true}, 456, 556, 28712, 42286},
         expected{
-            "objects", {.log = log_kind::objects, .has_victim = true}, 419, 607, 30897, 91603}),
+            "objects", {.log = log_kind::objects, .has_victim = true}, 419, 607, 30897, 91354}),
     [](const auto& x) { return x.param.name; });
 
 TEST_P(SmallVictim, is_evicted_in_every_order_without_a_fault_with_and_without_reduction) {

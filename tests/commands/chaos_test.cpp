@@ -87,7 +87,7 @@ TEST(Chaos, replay_of_a_schedule_that_holds_ends_with_0_and_the_hash_of_its_trac
       << said.out;
   const auto all = run(chaos({"replay", schedule_of(bug), "--long"}));
   EXPECT_EQ(all.code(), 0);
-  EXPECT_NE(all.out.find("*** cut_off scheduler-0 for=8679ms\n"), std::string::npos);
+  EXPECT_NE(all.out.find("*** node_gone n5\n"), std::string::npos);
   EXPECT_TRUE(all.out.ends_with(said.out)) << "the same run, with its events before";
 }
 
@@ -96,12 +96,12 @@ TEST(Chaos, shrink_leaves_out_what_a_failure_does_not_need) {
     GTEST_SKIP() << "this build has no planted bugs";
   temp_dir home;
   const auto large = home.file("large.schedule", content(schedule_of(bug))
-                                                     + "at 2s watch_cut nodes\nat 3s clock "
+                                                     + "at 8s watch_cut nodes\nat 8500ms clock "
                                                        "scheduler-0 by=3h\n");
   const auto small = home.sub("small.schedule");
   const auto said = run(chaos({"shrink", large, "--save", small, "--mutant", bug}));
   EXPECT_EQ(said.code(), 1) << said.err;
-  EXPECT_TRUE(matches(said.out, "^# [0-9]+ of 7 actions are left after [0-9]+ runs\n")) << said.out;
+  EXPECT_TRUE(matches(said.out, "^# [0-9]+ of 6 actions are left after [0-9]+ runs\n")) << said.out;
   const auto saved = content(small);
   EXPECT_NE(saved.find("breaks R7  # Room of a decided member"), std::string::npos) << saved;
   EXPECT_EQ(saved.find("watch_cut"), std::string::npos) << saved;
@@ -125,12 +125,12 @@ TEST(Chaos, diff_trace_shows_the_first_event_that_differs) {
   const auto same = run(chaos({"diff-trace", schedule_of(bug), home.file("a.schedule", text)}));
   EXPECT_EQ(same.code(), 0);
   EXPECT_TRUE(matches(same.out, "^[0-9]+ events, the same in both\n$")) << same.out;
-  const std::string cut = "at 6863us cut_off";
-  text.replace(text.find(cut), cut.size(), "at 6864us cut_off");
+  const std::string cut = "at 7553219us node_gone";
+  text.replace(text.find(cut), cut.size(), "at 7553220us node_gone");
   const auto other = run(chaos({"diff-trace", schedule_of(bug), home.file("b.schedule", text)}));
   EXPECT_EQ(other.code(), 1);
   EXPECT_TRUE(matches(other.out, "^event [0-9]+ is the first that differs:\n"
-                                 "< 0\\.006863s \\*\\*\\* cut_off scheduler-0 for=8679ms\n> "))
+                                 "< 7\\.553219s \\*\\*\\* node_gone n5\n> "))
       << other.out;
 }
 

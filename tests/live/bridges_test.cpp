@@ -87,10 +87,10 @@ TEST_F(Bridges, watch_once_for_three_replicas_with_the_rights_of_the_two_files) 
   expect_each_bound_once(on);
   EXPECT_EQ(rights_missed(on.audit_log(), "plain-user"), std::set<std::string>{});
   // A watch is written down when the server has seen its end.
-  EXPECT_TRUE(eventually([&] { return watches_opened(on.audit_log()).size() >= 3; }));
-  for (const char* kind : {"nodes", "pods", "podgroups"})
+  EXPECT_TRUE(eventually([&] { return watches_opened(on.audit_log()).size() >= 4; }));
+  for (const char* kind : {"nodes", "pods", "podgroups", "poddisruptionbudgets"})
     EXPECT_EQ(watches_opened(on.audit_log())[kind], 1) << kind;
-  EXPECT_EQ(watches_opened(on.audit_log()).size(), 3u) << "and nothing else is watched";
+  EXPECT_EQ(watches_opened(on.audit_log()).size(), 4u) << "and nothing else is watched";
 }
 
 /// The witness of the test above sees each watch that there is.
