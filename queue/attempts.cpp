@@ -19,9 +19,19 @@ namespace {
 /// Everything that has a time shares one timer, armed for the earliest.
 constexpr protocol::timer_id due_timer{1, 0};
 
-/// What an attempt waits for whose shards say nothing at all.
-constexpr const char* no_owner_words =
-    "the shards of its plan do not answer: if their replica is gone, another one takes them over";
+/// What an attempt waits for, where its reason alone does not say what to do about it.
+constexpr const char* words_for(reason_code why) {
+  switch (why) {
+  case reason_code::shard_unavailable:
+    return "the shards of its plan do not answer: if their replica is gone, another one takes "
+           "them over";
+  case reason_code::api_forbidden:
+    return "the API server refuses the scheduler \"create pods/binding\": grant it; the Binding "
+           "is asked for again";
+  default:
+    return "";
+  }
+}
 
 } // namespace
 
@@ -145,7 +155,7 @@ void queue_role::hear(const protocol::gang_progress& x) {
   if (!g)
     return;
   const auto reason = reason_of(*now);
-  explain(*g->life, reason, reason == reason_code::shard_unavailable ? no_owner_words : "");
+  explain(*g->life, reason, words_for(reason));
   pools_.delay(*g, now->next_ask);
 }
 

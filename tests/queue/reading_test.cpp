@@ -141,6 +141,20 @@ TEST_F(Reading, rows_follow_the_attempt) {
   EXPECT_EQ(row("g", "kind"), "PodGroup");
 }
 
+TEST_F(Reading, who_waits_for_a_right_or_an_owner_is_told_what_is_missing) {
+  protocol::gang_progress p{.attempt = new_attempt("g"), .name = {"ns", "g"}};
+  p.at = protocol::phase::binding;
+  p.reason = base::reason_code::api_forbidden;
+  tell(p, protocol::role_kind::gang);
+  EXPECT_EQ(row("g", "reason"), "ApiForbidden");
+  const auto words = [&] { return std::string{read("gang", "ns/g").at("detail").as_string()}; };
+  EXPECT_NE(words().find("\"create pods/binding\""), std::string::npos) << words();
+  p.at = protocol::phase::preparing;
+  p.reason = base::reason_code::shard_unavailable;
+  tell(p, protocol::role_kind::gang);
+  EXPECT_NE(words().find("another one takes them over"), std::string::npos) << words();
+}
+
 TEST_F(Reading, one_gang_is_described_with_explanation_pods_and_history) {
   refuse("g", 17);
   const auto g = read("gang", "ns/g");
