@@ -105,6 +105,8 @@ void find_only_class(block& b) {
 } // namespace
 
 capacity_view::capacity_view(std::vector<std::string> levels) {
+  static std::atomic<std::uint64_t> lives{0};
+  state_.view_life = ++lives;
   state_.levels = std::move(levels);
   auto classes = std::make_shared<std::vector<class_entry>>();
   classes->push_back({{}, nullptr, 1}); // no_class

@@ -374,6 +374,7 @@ base::result<void> keep_levels(const snapshot& where, const gang_spec& what,
 }
 
 base::result<problem> read_gang(const snapshot& where, const gang_spec& what, workspace& memory) {
+  memory.follow(where);
   problem p;
   p.groups.resize(what.groups.size());
   cut_lots(where, what, memory, p);

@@ -41,6 +41,13 @@ const slot_counts& shape_memory::slots(const snapshot& where, std::uint32_t bloc
   return mine.counts;
 }
 
+void workspace::follow(const snapshot& where) {
+  if (view_life_ == where.view_life)
+    return;
+  *this = workspace{};
+  view_life_ = where.view_life;
+}
+
 std::shared_ptr<shape_memory> workspace::shape(const base::shape_ptr& kind) {
   ensure(kind != nullptr);
   auto pos = shapes_.find(kind->id);

@@ -52,9 +52,13 @@ private:
 };
 
 /// A cache, not a state: plans are the same with an empty one. It may serve any snapshots of one
-/// capacity view, in any order. One thread at a time.
+/// capacity view, in any order; those of another view empty it. One thread at a time.
 class workspace {
 public:
+  /// Call before anything else is asked of the snapshot: whoever made the view may have died, and
+  /// the versions of its successor begin anew.
+  void follow(const snapshot& where);
+
   /// Forgets domains that were asked for long ago, if they have become many. What `domains`
   /// returned before is not valid any more.
   void trim();
@@ -108,6 +112,7 @@ private:
   std::vector<tied_kind_ptr> askers_;
   std::uint64_t askers_version_ = ~std::uint64_t{0};
   std::uint64_t clock_ = 0;
+  std::uint64_t view_life_ = 0;
 };
 
 /// Between keys that are looked at together; no key and no value has one.

@@ -151,5 +151,17 @@ TEST_F(CapacityView, a_recreated_node_of_the_same_name_is_found_by_name) {
   EXPECT_EQ(c.view.now().nodes, 1);
 }
 
+TEST_F(CapacityView, that_is_made_anew_is_not_taken_for_the_one_before_it) {
+  for (const auto* name : {"a", "b", "c"})
+    c.node({.name = name, .rack = "r1"});
+  EXPECT_EQ(c.placed(gang_of(20, {.gpus = 1}, rack_key)), 20u);
+  c.view = capacity_view{{zone_key, rack_key}}; // its owner has died: versions begin anew
+  c.node({.name = "a", .rack = "r1", .gpus_used = 8});
+  c.node({.name = "b", .rack = "r1", .gpus_used = 8});
+  c.node({.name = "c", .rack = "r2"});
+  EXPECT_EQ(c.placed(gang_of(9, {.gpus = 1}, rack_key)), 0u);
+  EXPECT_EQ(c.placed(gang_of(8, {.gpus = 1}, rack_key)), 8u);
+}
+
 } // namespace
 } // namespace tutti::placement::engine::testing
