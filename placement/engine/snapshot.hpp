@@ -145,10 +145,10 @@ struct snapshot {
   std::shared_ptr<const std::vector<class_entry>> classes;
   std::vector<base::symbol> extended; ///< names of the dimensions from `first_extended` on
   std::int64_t nodes = 0;             ///< live ones
-  std::uint64_t view_life = 0;        ///< of the view that it is of: versions of others mean nothing
-  std::uint64_t version = 0;          ///< grows with every change
-  std::uint64_t layout_version = 0;   ///< grows when nodes come, go, or change class or path
-  std::uint32_t soft_classes = 0;     ///< classes in use that have a PreferNoSchedule taint
+  std::uint64_t view_life = 0;      ///< of the view that it is of: versions of others mean nothing
+  std::uint64_t version = 0;        ///< grows with every change
+  std::uint64_t layout_version = 0; ///< grows when nodes come, go, or change class or path
+  std::uint32_t soft_classes = 0;   ///< classes in use that have a PreferNoSchedule taint
   /// Kinds of pods that ask something of others, ascending by id. Null = none.
   std::shared_ptr<const std::vector<tied_kind_ptr>> asking;
   std::uint64_t asking_version = 0;          ///< grows with every change of `asking`
